@@ -1,0 +1,107 @@
+"""The errors a user can act on, and the failures a model call can end in."""
+
+
+class EyechartError(Exception):
+    """A fault with a message that names the value and its place, and a hint the reader can act on.
+
+    Args:
+        message: What is wrong, with the value and where it came from.
+        hint: What the reader can do about it; empty if nothing can be done.
+    """
+
+    exit_code = 1
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(EyechartError):
+    """A name, flag or setting that does not exist or cannot be combined."""
+
+    exit_code = 2
+
+
+class SchemaError(EyechartError):
+    """A stored record that does not match the schema, or was written by a newer version."""
+
+
+class GeometryError(EyechartError):
+    """A box, size or factor that no view can be made from."""
+
+
+class ImageError(EyechartError):
+    """A picture that cannot be read, or that the decode policy refuses."""
+
+
+class BenchmarkError(EyechartError):
+    """A question, annotation or release file that breaks its contract."""
+
+
+class StoreError(EyechartError):
+    """A run folder that cannot be read or written."""
+
+
+class MissingDependencyError(EyechartError):
+    """An optional library that is needed here and is not installed."""
+
+    def __init__(self, library: str, extra: str) -> None:
+        super().__init__(
+            f"{library} is not installed",
+            hint=f"python -m pip install 'eyechart[{extra}]'",
+        )
+
+
+class ModelError(EyechartError):
+    """A request that ended without an answer.
+
+    Args:
+        message: What the provider said.
+        hint: What the reader can do about it.
+    """
+
+
+class TransientModelError(ModelError):
+    """A failure that may pass: connection, timeout, 429, 5xx. Retried, and asked again on the next run.
+
+    Args:
+        message: What the provider said.
+        hint: What the reader can do about it.
+        retry_after_seconds: The wait the server asked for, if it named one.
+        is_connection: Whether no server answered at all.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        hint: str = "",
+        *,
+        retry_after_seconds: float | None = None,
+        is_connection: bool = False,
+    ) -> None:
+        super().__init__(message, hint)
+        self.retry_after_seconds = retry_after_seconds
+        self.is_connection = is_connection
+
+
+class RefusedInputError(ModelError):
+    """The provider refused the picture itself (too large, too many pixels, bad format). Final, not wrong."""
+
+
+class BadRequestError(ModelError):
+    """The provider refused the request for another reason. Final.
+
+    Args:
+        message: What the provider said.
+        hint: What the reader can do about it.
+        parameter: The parameter that the provider named, if any; naming one stops the run.
+    """
+
+    def __init__(self, message: str, hint: str = "", *, parameter: str | None = None) -> None:
+        super().__init__(message, hint)
+        self.parameter = parameter
+
+
+class AuthenticationError(ModelError):
+    """A missing or rejected key, or a model this key may not use. Stops the run."""

@@ -1,0 +1,669 @@
+"""The frozen records that eyechart stores, reads and passes between its layers.
+
+Every stored record carries ``schema_version``. Fields are only ever added, with defaults.
+"""
+
+import hashlib
+from enum import StrEnum
+from typing import ClassVar, Literal, NamedTuple, TypeVar
+
+import msgspec
+import msgspec.structs
+
+from eyechart.errors import SchemaError
+
+SCHEMA_VERSION = 1
+
+Number = int | float
+JsonObject = dict[str, object]
+
+
+class Size(NamedTuple):
+    """Width and height in pixels."""
+
+    width: int
+    height: int
+
+    @property
+    def n_px(self) -> int:
+        """Number of pixels."""
+        return self.width * self.height
+
+
+class Box(NamedTuple):
+    """A half-open box ``[x0, x1) × [y0, y1)`` in pixels of the picture it belongs to."""
+
+    x0: Number
+    y0: Number
+    x1: Number
+    y1: Number
+
+    @property
+    def width(self) -> Number:
+        """Width in pixels."""
+        return self.x1 - self.x0
+
+    @property
+    def height(self) -> Number:
+        """Height in pixels."""
+        return self.y1 - self.y0
+
+    @property
+    def area(self) -> Number:
+        """Area in square pixels."""
+        return self.width * self.height
+
+
+class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Base of the small values inside records."""
+
+
+class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Base of all records that are stored by themselves."""
+
+    schema_version: int = SCHEMA_VERSION
+
+
+class ImageRef(Value):
+    """One encoded picture, named by its content and never by its path.
+
+    Args:
+        file_sha256: SHA-256 of the encoded bytes, lower-case hex; empty if the picture exists only as pixels.
+        size: Stored size in pixels, before any EXIF rotation.
+        media_type: ``image/jpeg``, ``image/png``, …
+        n_bytes: Length of the encoded bytes; None if it exists only as pixels.
+        pixel_sha256: SHA-256 of mode, size and raw RGB after decoding; None until it was decoded.
+    """
+
+    file_sha256: str
+    size: Size
+    media_type: str
+    n_bytes: int | None = None
+    pixel_sha256: str | None = None
+
+
+TargetPolicy = Literal["union", "first"]
+
+
+class Question(Record, kw_only=True):
+    """What is asked about one picture, before any view.
+
+    ``targets`` are the boxes as given, half-open xyxy in stored pixels of ``image``; ``targets_clipped`` the same boxes
+    cut at the border. ``answer`` is a letter, or None where it is hidden or free-form; ``answers`` are the accepted
+    texts of a free-form question. ``image_group`` is the cluster for statistics. ``extra`` keeps foreign fields.
+    """
+
+    id: str
+    benchmark: str
+    text: str
+    image: ImageRef
+    image_group: str
+    choices: tuple[str, ...] = ()
+    answer: str | None = None
+    answers: tuple[str, ...] = ()
+    text_raw: str | None = None
+    targets: tuple[Box, ...] = ()
+    targets_clipped: tuple[Box, ...] = ()
+    target_policy: TargetPolicy = "union"
+    distractors: tuple[ImageRef, ...] = ()
+    task: str | None = None
+    source: str | None = None
+    notes: tuple[str, ...] = ()
+    extra: JsonObject = {}
+
+
+# --- views ----------------------------------------------------------------------------------------------------------
+
+
+class View(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="family"):
+    """Base of all views: how a picture is shown. Its text form is the view id (``eyechart.views.format_view``)."""
+
+    family: ClassVar[str] = ""
+
+
+class Original(View, tag="original"):
+    """The picture as it is."""
+
+    family: ClassVar[str] = "original"
+
+
+class Crop(View, tag="crop"):
+    """A cut-out of ``area_ratio`` times the target's area, at least 1."""
+
+    family: ClassVar[str] = "crop"
+    area_ratio: float
+
+
+class Whiteground(View, tag="whiteground"):
+    """The crop of ``area_ratio`` at its own place on a white canvas of the original size."""
+
+    family: ClassVar[str] = "whiteground"
+    area_ratio: float
+
+
+class Downsample(View, tag="downsample"):
+    """The whole picture with both sides multiplied by ``linear_scale``, in (0, 1]."""
+
+    family: ClassVar[str] = "downsample"
+    linear_scale: float
+
+
+class TargetOnly(View, tag="target_only"):
+    """The target box alone, all else white, on the canvas of a crop or, with None, of the original."""
+
+    family: ClassVar[str] = "target_only"
+    area_ratio: float | None
+
+
+class Grid(View, tag="grid"):
+    """The picture in one cell of a grid; rows and columns are counted from 0."""
+
+    family: ClassVar[str] = "grid"
+    style: Literal["white", "captioned"]
+    rows: int
+    columns: int
+    row: int
+    column: int
+    distractor_seed: int = 0
+
+
+class NoImage(View, tag="no_image"):
+    """The question without any picture."""
+
+    family: ClassVar[str] = "no_image"
+
+
+class Blank(View, tag="blank"):
+    """A white picture of the original size."""
+
+    family: ClassVar[str] = "blank"
+
+
+class OriginalPlusCrop(View, tag="original_plus_crop"):
+    """Two pictures: the whole, then the crop of ``area_ratio``."""
+
+    family: ClassVar[str] = "original_plus_crop"
+    area_ratio: float
+
+
+# --- recipes --------------------------------------------------------------------------------------------------------
+
+
+class Composition(Value, tag="composition"):
+    """What a view keeps of one picture: ``kept`` pixels at ``offset`` on a white ``canvas``, then resized.
+
+    Args:
+        canvas: Size of the white canvas in original pixels.
+        kept: Integer box of the original whose pixels are kept; None for a blank canvas.
+        offset: Where the top-left corner of ``kept`` lies on the canvas.
+        resized: Final size if the canvas is resampled, else None.
+    """
+
+    canvas: Size
+    kept: Box | None
+    offset: tuple[int, int] = (0, 0)
+    resized: Size | None = None
+
+    @property
+    def size(self) -> Size:
+        """Size of the finished picture."""
+        return self.resized or self.canvas
+
+
+class GridComposition(Value, tag="grid"):
+    """One needle among other pictures on a grid canvas (drawn by ``images.grid_canvas``)."""
+
+    canvas: Size
+    style: Literal["white", "captioned"]
+    rows: int
+    columns: int
+    row: int
+    column: int
+    tile: Size
+    pitch: Size
+    distractors: tuple[str, ...] = ()
+    caption: str | None = None
+
+    @property
+    def size(self) -> Size:
+        """Size of the finished picture."""
+        return self.canvas
+
+
+class DecodePolicy(Value):
+    """How a file becomes pixels (``decode@1``): the options, all hashed into every recipe.
+
+    Args:
+        version: Name and version of the policy.
+        exif: ``ignore`` keeps stored pixels; ``apply`` rotates the pixels and every box with them.
+        matte: Colour under transparency.
+    """
+
+    version: str = "decode@1"
+    exif: Literal["ignore", "apply"] = "ignore"
+    matte: tuple[int, int, int] = (255, 255, 255)
+
+
+class Recipe(Value):
+    """All that decides the pixels of one picture sent to a model, besides the original itself.
+
+    ``resampler`` is name and algorithm version (never a library version) and None where nothing is resampled, so that
+    views which need no resampling share their key whatever the resampler.
+    """
+
+    geometry: Composition | GridComposition
+    decode: DecodePolicy = DecodePolicy()
+    resampler: str | None = None
+    transport: str = "native@1"
+
+
+class Picture(Value):
+    """One picture of a request: which original, by which recipe, and its planned size.
+
+    ``target`` is the question's target in pixels of this picture (floats after resampling), None where it has none.
+    """
+
+    image: ImageRef
+    recipe: Recipe
+    recipe_key: str
+    size: Size
+    target: Box | None = None
+
+
+class Renderer(Value):
+    """What drew the pixels: recorded, but no part of any key."""
+
+    library: str
+    version: str
+    resampler: str | None = None
+    encoder: str | None = None
+
+
+class ViewImage(Record, kw_only=True):
+    """One rendered or released view of one question."""
+
+    question_id: str
+    view: str
+    image: ImageRef
+    index: int = 0
+    recipe_key: str | None = None
+    source_region: Box | None = None
+    target_in_view: Box | None = None
+    renderer: Renderer | None = None
+    notes: tuple[str, ...] = ()
+    extra: JsonObject = {}
+
+
+# --- asking ---------------------------------------------------------------------------------------------------------
+
+
+class ModelIdentity(Value):
+    """Which model answers: what is hashed into every request.
+
+    Args:
+        provider: ``openai``, ``ocr``, ``replay``, ….
+        name: The provider's model name.
+        revision: ``--model-revision``, if given.
+        fingerprint: A hash of the weights or of the answer file, where it can be read.
+        settings: Provider settings besides sampling, canonical JSON values.
+    """
+
+    provider: str
+    name: str
+    revision: str | None = None
+    fingerprint: str | None = None
+    settings: JsonObject = {}
+
+    @property
+    def spec(self) -> str:
+        """The ``provider/name`` form used on the command line."""
+        return f"{self.provider}/{self.name}"
+
+
+class Sampling(Value):
+    """Sampling parameters; None means the parameter is not sent."""
+
+    temperature: float | None = 0.0
+    top_p: float | None = None
+    seed: int | None = None
+    max_tokens: int | None = 1024
+
+
+class Request(Record, kw_only=True):
+    """One question under one condition to one model. ``id`` is the SHA-256 of all that decides the answer.
+
+    ``condition`` is the grouping key of statistics and reports: the view id, or the name of a matched design.
+    ``choice_order[i]`` is the index in ``Question.choices`` of the option shown as letter ``i``.
+    No gold answer and no path is stored here.
+    """
+
+    id: str
+    benchmark: str
+    question_id: str
+    view: str
+    condition: str
+    pictures: tuple[Picture, ...]
+    prompt: str
+    prompt_id: str
+    prompt_sha256: str
+    choices: tuple[str, ...]
+    choice_order: tuple[int, ...]
+    model: ModelIdentity
+    sampling: Sampling
+    repeat: int = 0
+
+
+class ResponseState(StrEnum):
+    """How a request ended. Only ``answered``, ``truncated``, ``refusal`` and ``content_filter`` carry a score."""
+
+    ANSWERED = "answered"
+    TRUNCATED = "truncated"
+    REFUSAL = "refusal"
+    CONTENT_FILTER = "content_filter"
+    REFUSED_INPUT = "refused_input"
+    BAD_REQUEST = "bad_request"
+    TRANSIENT = "transient"
+
+    @property
+    def is_error(self) -> bool:
+        """Whether there is no answer, so that the score is None."""
+        return self in {ResponseState.REFUSED_INPUT, ResponseState.BAD_REQUEST, ResponseState.TRANSIENT}
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the request is never asked again."""
+        return self is not ResponseState.TRANSIENT
+
+
+class Usage(Value):
+    """Tokens as the provider reported them; None where it did not."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    image_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+class TracedPicture(Value):
+    """A picture that a tool-using model looked at on its way to the answer."""
+
+    step: int
+    size: Size
+    source_region: Box | None = None
+    pixel_sha256: str | None = None
+
+
+class Response(Record, kw_only=True):
+    """What came back for one request. ``text`` is None on an error, and an error is never a text."""
+
+    request_id: str
+    state: ResponseState
+    text: str | None = None
+    reasoning: str | None = None
+    finish: str | None = None
+    error: str | None = None
+    usage: Usage | None = None
+    seconds: float | None = None
+    finished_at: str | None = None
+    attempts: int = 1
+    provider_fingerprint: str | None = None
+    trace: tuple[TracedPicture, ...] = ()
+    extra: JsonObject = {}
+
+
+Evidence = Literal["executed", "reported", "probed", "documented", "inferred", "unknown"]
+
+
+class Seen(Record, kw_only=True):
+    """What reached the model's vision encoder for one picture of one request.
+
+    ``information_scale`` is the smallest cumulative scale along the chain, at most 1 (how much detail is left);
+    ``presented_scale`` is the final scale and may exceed 1. Both are per axis, relative to the original.
+    ``target_px`` is the effective target size (width, height) in pixels the model saw, by information scale.
+    """
+
+    request_id: str
+    picture_index: int
+    phase: Literal["planned", "observed"]
+    evidence: Evidence
+    source_size: Size
+    sent_size: Size
+    sent_bytes: int | None = None
+    sent_media_type: str | None = None
+    seen_size: Size | None = None
+    n_tiles: int | None = None
+    visual_tokens: int | None = None
+    information_scale: tuple[float, float] | None = None
+    presented_scale: tuple[float, float] | None = None
+    target_px: tuple[float, float] | None = None
+    target_tokens: tuple[float, float] | None = None
+    lost_area: float | None = None
+    anisotropy: float | None = None
+    rule_id: str | None = None
+    rule_date: str | None = None
+    configuration_sha256: str | None = None
+    reason: str | None = None
+
+
+# --- judging --------------------------------------------------------------------------------------------------------
+
+
+class Score(Record, kw_only=True):
+    """A scorer's verdict. ``value`` is None when there was nothing to score, and 0.0 when the answer is wrong."""
+
+    request_id: str
+    scorer: str
+    value: float | None
+    answer: str | None = None
+    span: tuple[int, int] | None = None
+    rule: str | None = None
+    reason: str | None = None
+    diagnostics: tuple[str, ...] = ()
+
+
+class Estimate(Record, kw_only=True):
+    """One number with its interval and counts."""
+
+    name: str
+    condition: str
+    value: float
+    low: float
+    high: float
+    n_questions: int
+    n_clusters: int
+    method: str
+    confidence: float = 0.95
+    n_effective: float | None = None
+    n_missing: int = 0
+    chance: float | None = None
+    scorer: str | None = None
+    subset: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class Contrast(Record, kw_only=True):
+    """The paired difference ``condition − baseline`` on the questions scored on both sides."""
+
+    name: str
+    condition: str
+    baseline: str
+    value: float
+    low: float
+    high: float
+    n_questions: int
+    n_clusters: int
+    gained: int
+    lost: int
+    method: str
+    confidence: float = 0.95
+    p: float | None = None
+    p_adjusted: float | None = None
+    p_method: str | None = None
+    correction: str | None = None
+    family: str | None = None
+    n_missing: int = 0
+    scorer: str | None = None
+    subset: str | None = None
+    blocked_by: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class BenchmarkIdentity(Value):
+    """Which questions were asked: name, revision (a content hash), and the options that made them."""
+
+    name: str
+    revision: str
+    options: JsonObject = {}
+
+
+class Run(Record, kw_only=True):
+    """The settings of one run, written once. Counts are derived from the other files, never stored here."""
+
+    id: str
+    plan_id: str
+    created_at: str
+    benchmark: BenchmarkIdentity
+    views: tuple[str, ...]
+    view_preset: str | None
+    model: ModelIdentity
+    sampling: Sampling
+    prompt_id: str
+    decode: DecodePolicy
+    resampler: str
+    transport: str
+    geometry_policy: JsonObject
+    seeds: dict[str, int]
+    versions: dict[str, str]
+    limit: int | None = None
+    n_questions: int
+    n_repeats: int = 1
+    choices_taken: dict[str, str] = {}
+    command: tuple[str, ...] = ()
+
+
+AnyRecord = TypeVar("AnyRecord", bound=Record)
+
+
+class _Versioned(msgspec.Struct):
+    schema_version: int = 0
+
+
+def canonical_json(value: object) -> bytes:
+    """Encode a value as JSON whose bytes depend on nothing but the value.
+
+    Keys are sorted, whole floats are written as integers, and record fields that equal their default are left out,
+    so that a field added later leaves every older key as it was.
+
+    Example:
+        >>> canonical_json({"b": 1.0, "a": Size(2, 3), "c": Sampling(temperature=0, seed=7)})
+        b'{"a":[2,3],"b":1,"c":{"seed":7}}'
+    """
+    return msgspec.json.encode(_essential(value), order="deterministic")
+
+
+def _essential(value: object) -> object:
+    """Return ``value`` as plain JSON values without what its record types already say."""
+    if isinstance(value, msgspec.Struct):
+        fields = {
+            field.encode_name: _essential(getattr(value, field.name))
+            for field in msgspec.structs.fields(value)
+            if not _is_default(field, getattr(value, field.name))
+        }
+        config = value.__struct_config__
+        return fields if config.tag is None else {str(config.tag_field): config.tag, **fields}
+    if isinstance(value, dict):
+        return {str(key): _essential(entry) for key, entry in value.items()}
+    if isinstance(value, tuple | list):
+        return [_essential(entry) for entry in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
+
+
+def _is_default(field: msgspec.structs.FieldInfo, value: object) -> bool:
+    if field.default_factory is not msgspec.NODEFAULT:
+        return bool(value == field.default_factory())
+    return field.default is not msgspec.NODEFAULT and bool(value == field.default)
+
+
+def content_sha256(value: object) -> str:
+    """Return the SHA-256 of a value's canonical JSON, as lower-case hex.
+
+    Example:
+        >>> content_sha256({"a": 1})[:12]
+        '015abd7f5cc5'
+    """
+    return hashlib.sha256(canonical_json(value)).hexdigest()
+
+
+def recipe_key(file_sha256: str, recipe: Recipe) -> str:
+    """Return the key of a picture: SHA-256 of the original's file hash and the canonical recipe.
+
+    No library version, encoder setting, path or URL enters it, so planning needs no pixels and the key outlives
+    an upgrade that leaves the pixels alone.
+    """
+    return content_sha256([file_sha256, recipe])
+
+
+def request_id(request: Request) -> str:
+    """Return the SHA-256 of everything in a request that decides its answer.
+
+    ``id`` itself, sizes that follow from the recipe, and ``schema_version`` are left out.
+    """
+    return content_sha256(
+        {
+            "benchmark": request.benchmark,
+            "question_id": request.question_id,
+            "condition": request.condition,
+            "pictures": [picture.recipe_key for picture in request.pictures],
+            "prompt": request.prompt,
+            "prompt_id": request.prompt_id,
+            "choices": request.choices,
+            "choice_order": request.choice_order,
+            "model": request.model,
+            "sampling": request.sampling,
+            "repeat": request.repeat,
+        }
+    )
+
+
+def encode_record(record: Record) -> bytes:
+    """Encode a record as one JSON line, without the line break.
+
+    Example:
+        >>> encode_record(Score(request_id="r", scorer="option_letter.strict@1", value=1.0))[:42]
+        b'{"schema_version":1,"request_id":"r","scor'
+    """
+    return msgspec.json.encode(record)
+
+
+def decode_record(line: bytes | str, kind: type[AnyRecord], place: str) -> AnyRecord:
+    """Decode one JSON line, checking its schema version first.
+
+    Args:
+        line: The JSON text.
+        kind: The record class.
+        place: File and line, for the error message.
+
+    Raises:
+        SchemaError: If the text is no such record, or was written by a newer schema.
+
+    Example:
+        >>> decode_record('{"schema_version": 99}', Score, "scores.jsonl:1")
+        Traceback (most recent call last):
+            ...
+        eyechart.errors.SchemaError: scores.jsonl:1: written with schema version 99, this eyechart reads up to 1
+    """
+    try:
+        version = msgspec.json.decode(line, type=_Versioned).schema_version
+    except msgspec.DecodeError as error:
+        raise SchemaError(f"{place}: not a JSON object ({error})", hint="the line is damaged; restore the file") from error
+    if version > SCHEMA_VERSION:
+        raise SchemaError(
+            f"{place}: written with schema version {version}, this eyechart reads up to {SCHEMA_VERSION}",
+            hint="upgrade eyechart to read this file",
+        )
+    try:
+        return msgspec.json.decode(line, type=kind)
+    except msgspec.ValidationError as error:
+        raise SchemaError(f"{place}: no valid {kind.__name__} ({error})", hint="was the file edited by hand?") from error
