@@ -39,6 +39,10 @@ class BenchmarkError(EyechartError):
     """A question, annotation or release file that breaks its contract."""
 
 
+class StatisticsError(EyechartError):
+    """Numbers that no estimate can be made from: shapes that differ, scores outside 0–1, an unknown condition."""
+
+
 class StoreError(EyechartError):
     """A run folder that cannot be read or written."""
 
