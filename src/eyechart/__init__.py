@@ -1,0 +1,1 @@
+"""eyechart: an eye test for vision-language models."""

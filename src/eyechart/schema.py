@@ -64,7 +64,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     schema_version: int = SCHEMA_VERSION
 
 
-class ImageRef(Value):
+class ImageRef(Value, frozen=True):
     """One encoded picture, named by its content and never by its path.
 
     Args:
@@ -73,6 +73,7 @@ class ImageRef(Value):
         media_type: ``image/jpeg``, ``image/png``, …
         n_bytes: Length of the encoded bytes; None if it exists only as pixels.
         pixel_sha256: SHA-256 of mode, size and raw RGB after decoding; None until it was decoded.
+        exif_orientation: EXIF tag 274 as stored, 1 where there is none.
     """
 
     file_sha256: str
@@ -80,12 +81,13 @@ class ImageRef(Value):
     media_type: str
     n_bytes: int | None = None
     pixel_sha256: str | None = None
+    exif_orientation: int = 1
 
 
 TargetPolicy = Literal["union", "first"]
 
 
-class Question(Record, kw_only=True):
+class Question(Record, frozen=True, kw_only=True):
     """What is asked about one picture, before any view.
 
     ``targets`` are the boxes as given, half-open xyxy in stored pixels of ``image``; ``targets_clipped`` the same boxes
@@ -121,41 +123,41 @@ class View(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="f
     family: ClassVar[str] = ""
 
 
-class Original(View, tag="original"):
+class Original(View, frozen=True, tag="original"):
     """The picture as it is."""
 
     family: ClassVar[str] = "original"
 
 
-class Crop(View, tag="crop"):
+class Crop(View, frozen=True, tag="crop"):
     """A cut-out of ``area_ratio`` times the target's area, at least 1."""
 
     family: ClassVar[str] = "crop"
     area_ratio: float
 
 
-class Whiteground(View, tag="whiteground"):
+class Whiteground(View, frozen=True, tag="whiteground"):
     """The crop of ``area_ratio`` at its own place on a white canvas of the original size."""
 
     family: ClassVar[str] = "whiteground"
     area_ratio: float
 
 
-class Downsample(View, tag="downsample"):
+class Downsample(View, frozen=True, tag="downsample"):
     """The whole picture with both sides multiplied by ``linear_scale``, in (0, 1]."""
 
     family: ClassVar[str] = "downsample"
     linear_scale: float
 
 
-class TargetOnly(View, tag="target_only"):
+class TargetOnly(View, frozen=True, tag="target_only"):
     """The target box alone, all else white, on the canvas of a crop or, with None, of the original."""
 
     family: ClassVar[str] = "target_only"
     area_ratio: float | None
 
 
-class Grid(View, tag="grid"):
+class Grid(View, frozen=True, tag="grid"):
     """The picture in one cell of a grid; rows and columns are counted from 0."""
 
     family: ClassVar[str] = "grid"
@@ -167,19 +169,19 @@ class Grid(View, tag="grid"):
     distractor_seed: int = 0
 
 
-class NoImage(View, tag="no_image"):
+class NoImage(View, frozen=True, tag="no_image"):
     """The question without any picture."""
 
     family: ClassVar[str] = "no_image"
 
 
-class Blank(View, tag="blank"):
+class Blank(View, frozen=True, tag="blank"):
     """A white picture of the original size."""
 
     family: ClassVar[str] = "blank"
 
 
-class OriginalPlusCrop(View, tag="original_plus_crop"):
+class OriginalPlusCrop(View, frozen=True, tag="original_plus_crop"):
     """Two pictures: the whole, then the crop of ``area_ratio``."""
 
     family: ClassVar[str] = "original_plus_crop"
@@ -189,7 +191,7 @@ class OriginalPlusCrop(View, tag="original_plus_crop"):
 # --- recipes --------------------------------------------------------------------------------------------------------
 
 
-class Composition(Value, tag="composition"):
+class Composition(Value, frozen=True, tag="composition"):
     """What a view keeps of one picture: ``kept`` pixels at ``offset`` on a white ``canvas``, then resized.
 
     Args:
@@ -210,7 +212,7 @@ class Composition(Value, tag="composition"):
         return self.resized or self.canvas
 
 
-class GridComposition(Value, tag="grid"):
+class GridComposition(Value, frozen=True, tag="grid"):
     """One needle among other pictures on a grid canvas (drawn by ``images.grid_canvas``)."""
 
     canvas: Size
@@ -230,7 +232,7 @@ class GridComposition(Value, tag="grid"):
         return self.canvas
 
 
-class DecodePolicy(Value):
+class DecodePolicy(Value, frozen=True):
     """How a file becomes pixels (``decode@1``): the options, all hashed into every recipe.
 
     Args:
@@ -244,7 +246,7 @@ class DecodePolicy(Value):
     matte: tuple[int, int, int] = (255, 255, 255)
 
 
-class Recipe(Value):
+class Recipe(Value, frozen=True):
     """All that decides the pixels of one picture sent to a model, besides the original itself.
 
     ``resampler`` is name and algorithm version (never a library version) and None where nothing is resampled, so that
@@ -257,7 +259,7 @@ class Recipe(Value):
     transport: str = "native@1"
 
 
-class Picture(Value):
+class Picture(Value, frozen=True):
     """One picture of a request: which original, by which recipe, and its planned size.
 
     ``target`` is the question's target in pixels of this picture (floats after resampling), None where it has none.
@@ -270,7 +272,7 @@ class Picture(Value):
     target: Box | None = None
 
 
-class Renderer(Value):
+class Renderer(Value, frozen=True):
     """What drew the pixels: recorded, but no part of any key."""
 
     library: str
@@ -279,7 +281,7 @@ class Renderer(Value):
     encoder: str | None = None
 
 
-class ViewImage(Record, kw_only=True):
+class ViewImage(Record, frozen=True, kw_only=True):
     """One rendered or released view of one question."""
 
     question_id: str
@@ -297,7 +299,7 @@ class ViewImage(Record, kw_only=True):
 # --- asking ---------------------------------------------------------------------------------------------------------
 
 
-class ModelIdentity(Value):
+class ModelIdentity(Value, frozen=True):
     """Which model answers: what is hashed into every request.
 
     Args:
@@ -320,7 +322,7 @@ class ModelIdentity(Value):
         return f"{self.provider}/{self.name}"
 
 
-class Sampling(Value):
+class Sampling(Value, frozen=True):
     """Sampling parameters; None means the parameter is not sent."""
 
     temperature: float | None = 0.0
@@ -329,7 +331,7 @@ class Sampling(Value):
     max_tokens: int | None = 1024
 
 
-class Request(Record, kw_only=True):
+class Request(Record, frozen=True, kw_only=True):
     """One question under one condition to one model. ``id`` is the SHA-256 of all that decides the answer.
 
     ``condition`` is the grouping key of statistics and reports: the view id, or the name of a matched design.
@@ -375,7 +377,7 @@ class ResponseState(StrEnum):
         return self is not ResponseState.TRANSIENT
 
 
-class Usage(Value):
+class Usage(Value, frozen=True):
     """Tokens as the provider reported them; None where it did not."""
 
     input_tokens: int | None = None
@@ -384,7 +386,7 @@ class Usage(Value):
     reasoning_tokens: int | None = None
 
 
-class TracedPicture(Value):
+class TracedPicture(Value, frozen=True):
     """A picture that a tool-using model looked at on its way to the answer."""
 
     step: int
@@ -393,7 +395,7 @@ class TracedPicture(Value):
     pixel_sha256: str | None = None
 
 
-class Response(Record, kw_only=True):
+class Response(Record, frozen=True, kw_only=True):
     """What came back for one request. ``text`` is None on an error, and an error is never a text."""
 
     request_id: str
@@ -414,7 +416,7 @@ class Response(Record, kw_only=True):
 Evidence = Literal["executed", "reported", "probed", "documented", "inferred", "unknown"]
 
 
-class Seen(Record, kw_only=True):
+class Seen(Record, frozen=True, kw_only=True):
     """What reached the model's vision encoder for one picture of one request.
 
     ``information_scale`` is the smallest cumulative scale along the chain, at most 1 (how much detail is left);
@@ -448,7 +450,7 @@ class Seen(Record, kw_only=True):
 # --- judging --------------------------------------------------------------------------------------------------------
 
 
-class Score(Record, kw_only=True):
+class Score(Record, frozen=True, kw_only=True):
     """A scorer's verdict. ``value`` is None when there was nothing to score, and 0.0 when the answer is wrong."""
 
     request_id: str
@@ -461,7 +463,7 @@ class Score(Record, kw_only=True):
     diagnostics: tuple[str, ...] = ()
 
 
-class Estimate(Record, kw_only=True):
+class Estimate(Record, frozen=True, kw_only=True):
     """One number with its interval and counts."""
 
     name: str
@@ -481,7 +483,7 @@ class Estimate(Record, kw_only=True):
     warnings: tuple[str, ...] = ()
 
 
-class Contrast(Record, kw_only=True):
+class Contrast(Record, frozen=True, kw_only=True):
     """The paired difference ``condition − baseline`` on the questions scored on both sides."""
 
     name: str
@@ -508,7 +510,7 @@ class Contrast(Record, kw_only=True):
     warnings: tuple[str, ...] = ()
 
 
-class BenchmarkIdentity(Value):
+class BenchmarkIdentity(Value, frozen=True):
     """Which questions were asked: name, revision (a content hash), and the options that made them."""
 
     name: str
@@ -516,7 +518,7 @@ class BenchmarkIdentity(Value):
     options: JsonObject = {}
 
 
-class Run(Record, kw_only=True):
+class Run(Record, frozen=True, kw_only=True):
     """The settings of one run, written once. Counts are derived from the other files, never stored here."""
 
     id: str
@@ -539,6 +541,79 @@ class Run(Record, kw_only=True):
     n_repeats: int = 1
     choices_taken: dict[str, str] = {}
     command: tuple[str, ...] = ()
+
+
+class ConditionSummary(Value, frozen=True):
+    """What happened under one condition: counts, sizes, states. Medians are over questions.
+
+    ``n_correct`` counts full scores; ``reasons`` counts why answers scored 0 without being merely wrong.
+    ``target_px_*`` is the shorter side of the target: in the picture as sent, and as the model saw it.
+    """
+
+    condition: str
+    view: str
+    family: str
+    area_ratio: float | None = None
+    linear_scale: float | None = None
+    n_asked: int = 0
+    n_answered: int = 0
+    n_scored: int = 0
+    n_missing: int = 0
+    n_correct: float = 0
+    accuracy_sum: float | None = None
+    median_sent_size: Size | None = None
+    median_sent_px: float | None = None
+    median_area_multiplier: float | None = None
+    target_px_sent: float | None = None
+    target_px_seen: float | None = None
+    seen_evidence: str | None = None
+    n_saturated: int = 0
+    states: dict[str, int] = {}
+    reasons: dict[str, int] = {}
+
+
+class Failure(Value, frozen=True):
+    """One cause of missing or unreadable answers, with the conditions it struck and one example."""
+
+    state: str
+    cause: str
+    n: int
+    conditions: dict[str, int] = {}
+    example: str = ""
+
+
+class SizeBand(Value, frozen=True):
+    """Accuracy among requests whose target the model saw at about one size (``low`` ≤ shorter side < ``high`` px)."""
+
+    low_px: float
+    high_px: float
+    estimate: Estimate
+
+
+class Finding(Value, frozen=True):
+    """A sentence made from a ``Contrast``; ``contrast`` is that record's condition and baseline."""
+
+    code: str
+    text: str
+    contrast: tuple[str, str] | None = None
+
+
+class Summary(Record, frozen=True, kw_only=True):
+    """Everything a report or figure shows about one run under one scorer (``estimates.json``)."""
+
+    run: Run
+    scorer: str
+    conditions: tuple[ConditionSummary, ...]
+    estimates: tuple[Estimate, ...]
+    contrasts: tuple[Contrast, ...]
+    size_bands: tuple[SizeBand, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    warnings: tuple[str, ...] = ()
+    chance: float | None = None
+    n_questions: int = 0
+    n_clusters: int = 0
+    usage: Usage | None = None
 
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)
@@ -657,7 +732,9 @@ def decode_record(line: bytes | str, kind: type[AnyRecord], place: str) -> AnyRe
     try:
         version = msgspec.json.decode(line, type=_Versioned).schema_version
     except msgspec.DecodeError as error:
-        raise SchemaError(f"{place}: not a JSON object ({error})", hint="the line is damaged; restore the file") from error
+        raise SchemaError(
+            f"{place}: not a JSON object ({error})", hint="the line is damaged; restore the file"
+        ) from error
     if version > SCHEMA_VERSION:
         raise SchemaError(
             f"{place}: written with schema version {version}, this eyechart reads up to {SCHEMA_VERSION}",
@@ -666,4 +743,6 @@ def decode_record(line: bytes | str, kind: type[AnyRecord], place: str) -> AnyRe
     try:
         return msgspec.json.decode(line, type=kind)
     except msgspec.ValidationError as error:
-        raise SchemaError(f"{place}: no valid {kind.__name__} ({error})", hint="was the file edited by hand?") from error
+        raise SchemaError(
+            f"{place}: no valid {kind.__name__} ({error})", hint="was the file edited by hand?"
+        ) from error

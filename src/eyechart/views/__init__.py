@@ -1,0 +1,116 @@
+"""Views: how a picture is shown. Each has an id as its text form and is planned by arithmetic alone."""
+
+from typing import cast
+
+from eyechart.errors import GeometryError, UsageError
+from eyechart.geometry import GeometryPolicy
+from eyechart.kinds import PlannedPicture, ViewKind
+from eyechart.registry import load, names, unknown_name
+from eyechart.schema import Crop, Downsample, Original, Question, TargetOnly, View, Whiteground
+
+CROP_RATIOS = (1.0, 1.5, 3.0, 6.0, 12.0, 18.0)
+# SUM's card names four of its eleven scales; these are the most natural seven between them, hence "candidate".
+DOWNSAMPLE_SCALES = (0.9375, 0.875, 0.8125, 0.75, 0.625, 0.5, 0.375, 0.25, 0.1875, 0.125, 0.0625)
+TARGET_ONLY_RATIOS = (1.0, 3.0, 6.0, 18.0, None)
+
+PRESETS: dict[str, tuple[View, ...]] = {
+    "sum29-candidate-a": (
+        Original(),
+        *(Crop(ratio) for ratio in CROP_RATIOS),
+        *(Whiteground(ratio) for ratio in CROP_RATIOS),
+        *(Downsample(scale) for scale in DOWNSAMPLE_SCALES),
+        *(TargetOnly(ratio) for ratio in TARGET_ONLY_RATIOS),
+    ),
+}
+PRESET_ALIASES = {"sum29": "sum29-candidate-a"}
+
+# Pixel-identical by construction (sum.md 1.4): their disagreement is run-to-run noise.
+IDENTICAL_VIEWS: tuple[tuple[str, str], ...] = (
+    ("crop_1x", "target_only_1x"),
+    ("whiteground_1x", "target_only_original"),
+)
+
+
+def format_view(view: View) -> str:
+    """Return the id of a view.
+
+    Raises:
+        UsageError: If a factor cannot be written with six decimals, or the view's family is not registered.
+
+    Example:
+        >>> format_view(Crop(1.5)), format_view(Downsample(0.0625)), format_view(TargetOnly(None))
+        ('crop_1_5x', 'downsample_0_0625', 'target_only_original')
+    """
+    return kind_of(view).format(view)
+
+
+def parse_view(view_id: str) -> View:
+    """Return the view that an id names: ``parse_view(format_view(view)) == view``.
+
+    Raises:
+        UsageError: If no family reads the id; the hint names a near one.
+
+    Example:
+        >>> parse_view("crop_2x"), parse_view("downsample_0_33")
+        (Crop(area_ratio=2.0), Downsample(linear_scale=0.33))
+    """
+    for name in names("view"):
+        view = _kind(name).parse(view_id)
+        if view is not None:
+            return view
+    known = (*(format_view(view) for view in PRESETS["sum29-candidate-a"]), *names("view"))
+    raise unknown_name("view", view_id, known)
+
+
+def resolve_views(text: str) -> tuple[tuple[View, ...], str | None]:
+    """Return the views named by a comma-separated list of ids or presets, and the preset if it was one alone.
+
+    Raises:
+        UsageError: If a name is neither a view nor a preset, or a view is named twice.
+
+    Example:
+        >>> len(resolve_views("sum29")[0]), resolve_views("sum29")[1]
+        (29, 'sum29-candidate-a')
+    """
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    if not parts:
+        raise UsageError("no view was named", hint="for example --views original,crop_3x or --views sum29")
+    views: list[View] = []
+    for part in parts:
+        preset = PRESETS.get(PRESET_ALIASES.get(part, part))
+        views.extend(preset if preset is not None else (parse_view(part),))
+    repeated = {format_view(view) for view in views if views.count(view) > 1}
+    if repeated:
+        raise UsageError(f"named twice: {', '.join(sorted(repeated))}", hint="name each view once")
+    alone = PRESET_ALIASES.get(parts[0], parts[0]) if len(parts) == 1 else None
+    return tuple(views), alone if alone in PRESETS else None
+
+
+def plan_view(view: View, question: Question, policy: GeometryPolicy | None = None) -> tuple[PlannedPicture, ...]:
+    """Return what a view shows of a question, from numbers alone.
+
+    Raises:
+        GeometryError: If the view cannot be made; the message names benchmark, question and view.
+    """
+    try:
+        return kind_of(view).plan(view, question, policy or GeometryPolicy())
+    except GeometryError as error:
+        place = f"{question.benchmark}/{question.id} in view {format_view(view)}"
+        raise GeometryError(f"{place}: {error.message}", hint=error.hint) from error
+
+
+def kind_of(view: View) -> ViewKind[View]:
+    """Return the registered family of a view.
+
+    Raises:
+        UsageError: If no registered family makes such views.
+    """
+    for name in names("view"):
+        kind = _kind(name)
+        if type(view) is kind.view:
+            return kind
+    raise unknown_name("view family", type(view).__name__, names("view"))
+
+
+def _kind(name: str) -> ViewKind[View]:
+    return cast("type[ViewKind[View]]", load("view", name))()

@@ -1,0 +1,75 @@
+"""Key–value settings from the command line or a TOML file, checked against the struct that declares them."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+import msgspec.structs
+
+from eyechart.errors import UsageError
+from eyechart.registry import unknown_name
+
+Settings = TypeVar("Settings", bound=msgspec.Struct)
+
+
+def read_settings(declared: type[Settings], given: Mapping[str, object], what: str) -> Settings:
+    """Return a struct filled with the given values; text is converted to the declared types.
+
+    Args:
+        declared: The struct class; every field should have a default.
+        given: Values by field name, as text or as JSON values.
+        what: Whose settings these are, for the error message.
+
+    Raises:
+        UsageError: If a key is unknown (the hint names the nearest), missing, or its value has the wrong type.
+
+    Example:
+        >>> class Detail(msgspec.Struct):
+        ...     detail: str = "high"
+        ...     n_tiles: int = 1
+        >>> read_settings(Detail, {"n_tiles": "4"}, "the model")
+        Detail(detail='high', n_tiles=4)
+    """
+    known = tuple(field.encode_name for field in msgspec.structs.fields(declared))
+    for key in given:
+        if key not in known:
+            raise unknown_name(f"setting of {what}", key, known)
+    try:
+        return msgspec.convert(dict(given), declared, strict=False)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"setting of {what}: {error}", hint=f"known settings: {', '.join(known) or 'none'}") from error
+
+
+def parse_pairs(pairs: Sequence[str], flag: str) -> dict[str, object]:
+    """Read repeated ``key=value`` arguments; a later pair wins.
+
+    Raises:
+        UsageError: If a pair has no ``=``.
+
+    Example:
+        >>> parse_pairs(["detail=high", "n_tiles=4"], "--set")
+        {'detail': 'high', 'n_tiles': '4'}
+    """
+    settings: dict[str, object] = {}
+    for pair in pairs:
+        key, separator, value = pair.partition("=")
+        if not separator or not key.strip():
+            raise UsageError(f"{flag} {pair!r} is no key=value", hint=f"for example {flag} detail=high")
+        settings[key.strip()] = value.strip()
+    return settings
+
+
+def read_toml(path: Path) -> dict[str, object]:
+    """Read a TOML file of settings.
+
+    Raises:
+        UsageError: If the file cannot be read or is no TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror})", hint="check the path") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} is no TOML file: {error}", hint='write lines such as detail = "high"') from error
