@@ -208,8 +208,8 @@ class ModelOptions(Value, frozen=True):
 
     base_url: str | None = None
     revision: str | None = None
-    settings: JsonObject = {}
-    extra_body: JsonObject = {}
+    settings: JsonObject = msgspec.field(default_factory=dict)
+    extra_body: JsonObject = msgspec.field(default_factory=dict)
     timeout_seconds: float = 300.0
 
 
