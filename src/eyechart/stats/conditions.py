@@ -1,0 +1,329 @@
+"""Accuracies and contrasts of the conditions of one run, as the records that reports print.
+
+The two calls a report needs::
+
+    table = ScoreTable(values, present, image_groups, conditions, chance=chance)
+    accuracy_by_condition(table)                 # tuple[Estimate, ...]
+    contrasts_against(table, "original")         # tuple[Contrast, ...], Holm over the conditions
+    contrasts_between(table, pairs)              # the same for named pairs
+
+``values`` are scores in 0–1 of shape (n_questions, n_conditions); ``present`` is True where there is a score. What is
+not present is missing: it enters no denominator, and a contrast uses the questions present on both sides.
+"""
+
+from collections.abc import Collection, Sequence
+
+import msgspec
+import numpy as np
+
+from eyechart.errors import StatisticsError
+from eyechart.schema import Contrast, Estimate
+from eyechart.stats.arrays import Bools, Floats, check_scores
+from eyechart.stats.clusters import Clusters, cluster_sums, find_clusters
+from eyechart.stats.codes import Code
+from eyechart.stats.corrections import Correction, adjust
+from eyechart.stats.paired import DIFFERENCE_METHOD, DifferenceTable, estimate_differences, subtract
+from eyechart.stats.proportion import PROPORTION_METHOD, ProportionTable, estimate_proportions
+from eyechart.stats.sign_flip import EXACT_METHOD, SAMPLED_METHOD, sign_flip
+
+# Below these a p-value is not printed (rule TINY_GROUP of the specification's section 5).
+MIN_QUESTIONS = 30
+MIN_CLUSTERS = 20
+# A net difference between identical pictures below this p is a fault of the pipeline (rule AA_NOISE).
+_ALARM_P = 0.01
+_N_FLIPS = 4999
+
+Pair = tuple[str, str]
+
+
+class ScoreTable(msgspec.Struct, frozen=True, eq=False):
+    """The scores of one model: questions in rows, conditions in columns.
+
+    Args:
+        values: (n_questions, n_conditions) scores in [0, 1]; anything where not present.
+        present: Same shape, True where there is a score.
+        image_groups: (n_questions,) cluster of each question.
+        conditions: (n_conditions,) distinct names.
+        chance: (n_questions,) guess rate of each question in [0, 1]; None where guessing is hopeless or unknown.
+        scorer: Scorer id, repeated in every record.
+        subset: Name of the subset of questions, repeated in every record; None means all.
+
+    Raises:
+        StatisticsError: If shapes differ, names repeat, or a score or guess rate lies outside [0, 1].
+
+    Example:
+        >>> table = ScoreTable(np.eye(2), np.full((2, 2), True), ("a", "b"), ("original", "crop_3x"))
+        >>> table.n_questions
+        2
+    """
+
+    values: Floats
+    present: Bools
+    image_groups: Sequence[str]
+    conditions: tuple[str, ...]
+    chance: Floats | None = None
+    scorer: str | None = None
+    subset: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check that the parts belong together."""
+        check_scores(self.values, self.present)
+        expected = (len(self.image_groups), len(self.conditions))
+        if np.shape(self.values) != expected:
+            raise StatisticsError(
+                f"scores of shape {np.shape(self.values)} for {expected[0]} labels and {expected[1]} conditions",
+                hint="rows are questions, columns are conditions",
+            )
+        if len(set(self.conditions)) != len(self.conditions):
+            raise StatisticsError(f"conditions repeat: {', '.join(self.conditions)}", hint="merge or rename them")
+        if self.chance is not None:
+            _check_chance(self.chance, len(self.image_groups))
+
+    @property
+    def n_questions(self) -> int:
+        """Number of questions, scored or not."""
+        return len(self.image_groups)
+
+    @property
+    def clusters(self) -> Clusters:
+        """The questions grouped by image."""
+        return find_clusters(list(self.image_groups))
+
+    def column(self, condition: str) -> int:
+        """Return the column of a condition.
+
+        Raises:
+            StatisticsError: If there is no such condition.
+        """
+        if condition not in self.conditions:
+            raise StatisticsError(
+                f"no condition {condition!r} among {', '.join(self.conditions)}", hint="was this view asked in the run?"
+            )
+        return self.conditions.index(condition)
+
+
+def accuracy_by_condition(
+    table: ScoreTable, *, confidence: float = 0.95, name: str = "accuracy"
+) -> tuple[Estimate, ...]:
+    """Estimate the accuracy of every condition that has a score.
+
+    Args:
+        table: Scores of one model.
+        confidence: Coverage of the intervals, in (0, 1).
+        name: Name of the estimand in the records.
+
+    Returns:
+        One estimate per condition in the order of the table. A condition without any score has no accuracy and is
+        left out. Estimates on fewer than 30 questions or 20 clusters carry ``TINY_GROUP``; with one cluster the
+        interval is [0, 1]. ``chance`` is the mean guess rate of the questions scored.
+
+    Raises:
+        StatisticsError: If the confidence is outside (0, 1).
+
+    Example:
+        >>> table = ScoreTable(np.ones((40, 1)), np.full((40, 1), True), [f"im{i}" for i in range(40)], ("original",))
+        >>> [(e.condition, e.value, round(e.low, 3), e.high) for e in accuracy_by_condition(table)]
+        [('original', 1.0, 0.907, 1.0)]
+    """
+    numbers = estimate_proportions(table.values, table.present, table.clusters, confidence=confidence)
+    return tuple(
+        _estimate(table, numbers, index, confidence, name)
+        for index in range(len(table.conditions))
+        if numbers.n_questions[index] > 0
+    )
+
+
+def _estimate(table: ScoreTable, numbers: ProportionTable, index: int, confidence: float, name: str) -> Estimate:
+    """Return one column of a proportion table as a record."""
+    n_questions, n_clusters = int(numbers.n_questions[index]), int(numbers.n_clusters[index])
+    mask = np.asarray(table.present, dtype=np.bool_)[:, index]
+    return Estimate(
+        name=name,
+        condition=table.conditions[index],
+        value=float(numbers.value[index]),
+        low=float(numbers.low[index]),
+        high=float(numbers.high[index]),
+        n_questions=n_questions,
+        n_clusters=n_clusters,
+        method=PROPORTION_METHOD,
+        confidence=confidence,
+        n_effective=float(numbers.n_effective[index]),
+        n_missing=table.n_questions - n_questions,
+        chance=None if table.chance is None else float(np.asarray(table.chance)[mask].mean()),
+        scorer=table.scorer,
+        subset=table.subset,
+        warnings=() if can_test(n_questions, n_clusters) else (Code.TINY_GROUP,),
+    )
+
+
+def contrasts_against(
+    table: ScoreTable,
+    baseline: str,
+    *,
+    negative_controls: Collection[Pair] = (),
+    correction: Correction = "holm",
+    family: str | None = None,
+    confidence: float = 0.95,
+) -> tuple[Contrast, ...]:
+    """Contrast every other condition with a baseline, correcting over the conditions shown.
+
+    Args:
+        table: Scores of one model.
+        baseline: Condition that is subtracted, usually ``original``.
+        negative_controls: Pairs of conditions with identical pictures, in either order.
+        correction: Correction over the contrasts that have a p-value.
+        family: Name of the family; None describes it by the baseline and the number of tests.
+        confidence: Coverage of the intervals, in (0, 1).
+
+    Returns:
+        As ``contrasts_between``, in the order of the table.
+
+    Raises:
+        StatisticsError: If there is no such baseline, or the confidence is outside (0, 1).
+
+    Example:
+        >>> values = np.zeros((40, 2)); values[:12, 1] = 1.0
+        >>> table = ScoreTable(values, values >= 0, [f"im{i}" for i in range(40)], ("original", "crop_3x"))
+        >>> [(c.condition, c.value, c.gained, c.lost, round(c.p, 6)) for c in contrasts_against(table, "original")]
+        [('crop_3x', 0.3, 12, 0, 0.000244)]
+    """
+    table.column(baseline)
+    return contrasts_between(
+        table,
+        [(condition, baseline) for condition in table.conditions if condition != baseline],
+        negative_controls=negative_controls,
+        correction=correction,
+        family=family,
+        confidence=confidence,
+    )
+
+
+def contrasts_between(
+    table: ScoreTable,
+    pairs: Sequence[Pair],
+    *,
+    negative_controls: Collection[Pair] = (),
+    correction: Correction = "holm",
+    family: str | None = None,
+    confidence: float = 0.95,
+) -> tuple[Contrast, ...]:
+    """Contrast pairs of conditions on the questions scored on both sides.
+
+    Interval: cluster Bonett–Price. p: exact cluster sign-flip mid-p, given only with at least 30 questions in at
+    least 20 clusters; else it is None and ``TINY_GROUP`` warns. Interval and p can disagree at the margin: decide by p.
+
+    Args:
+        table: Scores of one model.
+        pairs: (condition, baseline) of each contrast.
+        negative_controls: Pairs of conditions with identical pictures, in either order. Such a contrast is marked
+            ``SAME_INPUT``, belongs to no family and is never corrected; ``AA_NOISE`` is added as an alarm where its
+            p is below 0.01, which means a fault or a model that drifts.
+        correction: Correction over the contrasts that have a p-value and are no negative control.
+        family: Name of the family; None describes it by its number of tests.
+        confidence: Coverage of the intervals, in (0, 1).
+
+    Returns:
+        One contrast per pair in the given order; a pair without a question scored on both sides is left out.
+
+    Raises:
+        StatisticsError: If a condition does not exist, or the confidence is outside (0, 1).
+
+    Example:
+        >>> values = np.zeros((40, 2)); values[:12, 1] = 1.0
+        >>> table = ScoreTable(values, values >= 0, [f"im{i}" for i in range(40)], ("original", "crop_3x"))
+        >>> contrasts_between(table, [("original", "crop_3x")])[0].value
+        -0.3
+    """
+    first = np.array([table.column(condition) for condition, _ in pairs], dtype=np.int64)
+    second = np.array([table.column(baseline) for _, baseline in pairs], dtype=np.int64)
+    clusters = table.clusters
+    differences, is_paired = subtract(table.values, table.present, first, second)
+    numbers = estimate_differences(differences, is_paired, clusters, confidence=confidence)
+    flips = sign_flip(cluster_sums(differences, clusters), n_flips=_N_FLIPS)
+    identical = {frozenset(pair) for pair in negative_controls}
+    contrasts = [_contrast(table, pair, numbers, index, confidence) for index, pair in enumerate(pairs)]
+    tested = [
+        _with_p(
+            contrast,
+            float(flips.mid[index]),
+            is_exact=bool(flips.is_exact[index]),
+            is_control=frozenset(pairs[index]) in identical,
+        )
+        for index, contrast in enumerate(contrasts)
+    ]
+    shown = [contrast for contrast in tested if contrast.n_questions > 0]
+    return _adjusted(shown, correction, family)
+
+
+def can_test(n_questions: int, n_clusters: int) -> bool:
+    """Tell whether a p-value may be printed: at least 30 questions in at least 20 clusters.
+
+    Example:
+        >>> can_test(40, 10)
+        False
+    """
+    return n_questions >= MIN_QUESTIONS and n_clusters >= MIN_CLUSTERS
+
+
+def _contrast(table: ScoreTable, pair: Pair, numbers: DifferenceTable, index: int, confidence: float) -> Contrast:
+    """Return one entry of a difference table as a record without p."""
+    n_questions = int(numbers.n_questions[index])
+    return Contrast(
+        name="paired difference",
+        condition=pair[0],
+        baseline=pair[1],
+        value=float(numbers.value[index]),
+        low=float(numbers.low[index]),
+        high=float(numbers.high[index]),
+        n_questions=n_questions,
+        n_clusters=int(numbers.n_clusters[index]),
+        gained=int(numbers.gained[index]),
+        lost=int(numbers.lost[index]),
+        method=DIFFERENCE_METHOD,
+        confidence=confidence,
+        n_missing=table.n_questions - n_questions,
+        scorer=table.scorer,
+        subset=table.subset,
+    )
+
+
+def _with_p(contrast: Contrast, p: float, *, is_exact: bool, is_control: bool) -> Contrast:
+    """Return the contrast with its p where one may be printed, marked where both sides show the same picture."""
+    may_test = can_test(contrast.n_questions, contrast.n_clusters)
+    warnings = [] if may_test else [Code.TINY_GROUP]
+    if is_control:
+        warnings.append(Code.SAME_INPUT)
+    if is_control and may_test and p < _ALARM_P:
+        warnings.append(Code.AA_NOISE)
+    return msgspec.structs.replace(
+        contrast,
+        p=p if may_test else None,
+        p_method=(EXACT_METHOD if is_exact else SAMPLED_METHOD.format(n_flips=_N_FLIPS)) if may_test else None,
+        family="negative controls, not corrected" if is_control else None,
+        warnings=tuple(warnings),
+    )
+
+
+def _adjusted(contrasts: Sequence[Contrast], correction: Correction, family: str | None) -> tuple[Contrast, ...]:
+    """Return the contrasts with adjusted p-values over those that are tested and are no negative control."""
+    members = [
+        index
+        for index, contrast in enumerate(contrasts)
+        if contrast.p is not None and Code.SAME_INPUT not in contrast.warnings
+    ]
+    p_adjusted = adjust(np.array([contrasts[index].p for index in members], dtype=np.float64), correction)
+    label = family or f"{len(members)} contrasts shown"
+    result = list(contrasts)
+    for index, p in zip(members, p_adjusted.tolist(), strict=True):
+        result[index] = msgspec.structs.replace(contrasts[index], p_adjusted=p, correction=correction, family=label)
+    return tuple(result)
+
+
+def _check_chance(chance: Floats, n_questions: int) -> None:
+    """Refuse guess rates that do not belong to the questions."""
+    rates = np.asarray(chance, dtype=np.float64)
+    if rates.shape != (n_questions,) or not ((rates >= 0.0) & (rates <= 1.0)).all():
+        raise StatisticsError(
+            f"guess rates of shape {rates.shape} for {n_questions} questions, or outside 0–1",
+            hint="give 1/number of options per question, and 0 for free-form questions",
+        )

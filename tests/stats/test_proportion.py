@@ -1,0 +1,122 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eyechart.errors import StatisticsError
+from eyechart.stats.clusters import find_clusters
+from eyechart.stats.proportion import critical_t, estimate_proportions, wilson
+
+scores = st.lists(st.tuples(st.sampled_from([0.0, 1 / 3, 2 / 3, 1.0]), st.integers(0, 8), st.booleans()), max_size=40)
+
+
+def _estimate(values, labels, present=None, **options):
+    values = np.asarray(values, dtype=float)
+    mask = np.full(values.shape, True) if present is None else np.asarray(present)
+    return estimate_proportions(values, mask, find_clusters(list(labels)), **options)
+
+
+def test_mean_and_cluster_standard_error_equal_r(paired, expected):
+    table = estimate_proportions(paired.values, paired.present, paired.clusters)
+    for index, view in enumerate(paired.views):
+        assert table.value[index] == pytest.approx(expected["d1_marginal"][view]["mean"], abs=1e-12)
+        assert table.standard_error[index] == pytest.approx(expected["d1_marginal"][view]["se_survey"], abs=1e-12)
+
+
+def test_wilson_on_n_effective_equals_reference(paired, reference):
+    table = estimate_proportions(paired.values, paired.present, paired.clusters)
+    for index, view in enumerate(paired.views):
+        row = reference["expected_wilson_kg"][view]
+        assert [table.low[index], table.high[index]] == pytest.approx(row["wilson_kg"], abs=1e-9)
+        assert [table.low[index], table.high[index]] == pytest.approx(row["inspect_ci_wilson_cluster"], abs=1e-9)
+        assert table.n_effective[index] == pytest.approx(row["n_eff"], abs=1e-9)
+
+
+def test_plain_wilson_equals_r(reference, expected):
+    for (x, n), row in zip(reference["inputs"]["d6"]["xn"], expected["d6"], strict=True):
+        low, high = wilson(np.array(x / n), np.array(float(n)), np.array(1.959963984540054))
+        assert [float(low), float(high)] == pytest.approx(row["wilson"], abs=1e-9)
+
+
+@given(scores, st.floats(0.5, 0.999))
+def test_every_input_gives_a_finite_interval_around_the_mean(rows, confidence):
+    values, labels, present = zip(*rows, strict=True) if rows else ((), (), ())
+    table = _estimate(values, labels, np.array(present, dtype=bool), confidence=confidence)
+    assert 0.0 <= table.low <= table.value + 1e-12
+    assert table.value - 1e-12 <= table.high <= 1.0
+    assert table.low < table.high
+    assert not np.isnan([table.value, table.low, table.high, table.standard_error, table.n_effective]).any()
+
+
+@given(scores, st.randoms())
+def test_row_order_changes_nothing(rows, random):
+    first = _estimate([r[0] for r in rows], [r[1] for r in rows], np.array([r[2] for r in rows], dtype=bool))
+    random.shuffle(rows)
+    second = _estimate([r[0] for r in rows], [r[1] for r in rows], np.array([r[2] for r in rows], dtype=bool))
+    for one, other in zip(first, second, strict=True):
+        assert one == pytest.approx(other, abs=1e-12)
+
+
+@given(scores)
+def test_missing_rows_count_as_if_they_were_not_there(rows):
+    kept = [row for row in rows if row[2]]
+    masked = _estimate([r[0] for r in rows], [r[1] for r in rows], np.array([r[2] for r in rows], dtype=bool))
+    dropped = _estimate([r[0] for r in kept], [r[1] for r in kept])
+    for one, other in zip(masked, dropped, strict=True):
+        assert one == pytest.approx(other, abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [2, 7, 60])
+def test_singleton_clusters_have_the_classical_standard_error(n):
+    values = np.random.default_rng(1).integers(0, 2, n).astype(float)
+    table = _estimate(values, range(n))
+    assert table.standard_error == pytest.approx(values.std(ddof=1) / np.sqrt(n), abs=1e-12)
+
+
+@pytest.mark.parametrize(("score", "bound"), [(0.0, "low"), (1.0, "high")])
+def test_all_wrong_or_all_right_touches_the_border_exactly_and_keeps_a_width(score, bound):
+    table = _estimate(np.full(50, score), [index // 2 for index in range(50)])
+    assert getattr(table, bound) == score
+    assert table.high - table.low > 0.05
+    assert table.n_effective == 25  # intracluster correlation 1: one per image
+
+
+def test_balanced_pairs_without_variance_fall_back_to_full_correlation():
+    assert _estimate([0.0, 1.0] * 10, [index // 2 for index in range(20)]).n_effective == 10
+
+
+@pytest.mark.parametrize("values", [[], [1.0], [1.0, 0.0, 1.0]])
+def test_without_two_clusters_nothing_is_known(values):
+    table = _estimate(values, ["a"] * len(values))
+    assert (table.low, table.high, table.standard_error) == (0.0, 1.0, np.inf)
+    assert table.n_questions == len(values)
+
+
+def test_views_pooled_by_question_have_no_more_information_than_questions():
+    values = np.repeat(np.random.default_rng(0).integers(0, 2, 40), 11).astype(float)
+    table = _estimate(values, np.repeat(np.arange(40), 11))
+    assert table.n_effective == pytest.approx(39, abs=1.01)
+
+
+def test_trailing_axes_are_computed_as_if_alone(paired):
+    stacked = np.stack([paired.values, 1 - paired.values], axis=2)
+    together = estimate_proportions(stacked, stacked >= 0, paired.clusters)
+    alone = estimate_proportions(1 - paired.values[:, 2], paired.present[:, 2], paired.clusters)
+    assert together.low[2, 1] == pytest.approx(alone.low, abs=1e-12)
+    assert together.value.shape == (4, 2)
+
+
+def test_less_confidence_is_narrower(paired):
+    wide = estimate_proportions(paired.values, paired.present, paired.clusters, confidence=0.99)
+    narrow = estimate_proportions(paired.values, paired.present, paired.clusters, confidence=0.8)
+    assert (wide.low < narrow.low).all()
+    assert (narrow.high < wide.high).all()
+
+
+def test_bad_confidence_is_refused():
+    with pytest.raises(StatisticsError, match="is not between 0 and 1"):
+        _estimate([1.0], ["a"], confidence=95)
+
+
+def test_critical_value_without_freedom_is_infinite():
+    assert critical_t(np.array([0, 43]), 0.95) == pytest.approx([np.inf, 2.016692])
