@@ -1,0 +1,48 @@
+"""Laws of typed settings."""
+
+import msgspec
+import pytest
+
+from eyechart.errors import UsageError
+from eyechart.settings import parse_pairs, read_settings, read_toml
+
+
+class Detail(msgspec.Struct, frozen=True):
+    detail: str = "high"
+    n_tiles: int = 1
+    is_strict: bool = False
+
+
+def test_text_becomes_the_declared_type():
+    assert read_settings(Detail, {"n_tiles": "4", "is_strict": "true"}, "it") == Detail(n_tiles=4, is_strict=True)
+
+
+def test_unknown_key_suggests_the_nearest():
+    with pytest.raises(UsageError, match="setting of openai/gpt named 'detial'") as caught:
+        read_settings(Detail, {"detial": "low"}, "openai/gpt")
+    assert caught.value.hint == "did you mean detail?"
+
+
+def test_wrong_type_names_the_key():
+    with pytest.raises(UsageError, match="n_tiles"):
+        read_settings(Detail, {"n_tiles": "many"}, "it")
+
+
+def test_pair_without_equals_sign_is_refused():
+    with pytest.raises(UsageError, match="no key=value"):
+        parse_pairs(["detail"], "--set")
+
+
+def test_value_may_hold_an_equals_sign():
+    assert parse_pairs(["url=a=b"], "--set") == {"url": "a=b"}
+
+
+def test_toml_is_read_and_its_faults_are_named(tmp_path):
+    path = tmp_path / "model.toml"
+    path.write_text('detail = "low"\n')
+    assert read_toml(path) == {"detail": "low"}
+    path.write_text("detail = \n")
+    with pytest.raises(UsageError, match="is no TOML file"):
+        read_toml(path)
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_toml(tmp_path / "absent.toml")
