@@ -114,9 +114,20 @@ class PixelArray(Protocol):
 class SentPicture(Protocol):
     """One picture on its way to a model. Nothing about it tells which view, question or file it came from."""
 
-    size: Size
-    pixel_sha256: str
-    media_type: str
+    @property
+    def size(self) -> Size:
+        """Size in pixels."""
+        ...
+
+    @property
+    def pixel_sha256(self) -> str:
+        """Content key: two pictures with the same pixels have the same one."""
+        ...
+
+    @property
+    def media_type(self) -> str:
+        """Media type of ``encoded()``."""
+        ...
 
     def pixels(self) -> PixelArray:
         """Return the pixels, shape (height, width, 3), uint8 RGB."""

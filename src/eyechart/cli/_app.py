@@ -1,0 +1,101 @@
+"""The commands by name, and how their errors are shown.
+
+Exit codes: 0 done, 1 error, 2 usage, 3 done but answers are missing, 130 interrupted.
+"""
+
+import contextlib
+import importlib.metadata
+import os
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App, CycloptsError, UnknownCommandError
+
+from eyechart.errors import EyechartError
+from eyechart.registry import unknown_name
+
+INTERRUPTED = 130
+USAGE = 2
+
+COMMANDS: dict[str, str] = {
+    "demo": "Try it: an offline eye test of a small OCR model, or of your own endpoint.",
+    "ls": "List views, presets, benchmarks, models, prompts, scorers, figures and reports.",
+    "check": "Show what models will see of each view, without asking anything.",
+    "run": "Ask a model every question under every view; run it again to go on.",
+    "score": "Score stored answers again, without asking anything.",
+    "report": "Write the report of a run: HTML, figures, LaTeX and Markdown tables.",
+    "build": "Write a collection with all its views in the layout of SUM.",
+    "verify": "Check every image, number and box of a collection.",
+    "new": "Start a view, benchmark, model, prompt, scorer, figure or report as one file and its test.",
+}
+"""Command name (and name of its module and function) → help line."""
+
+
+def build_app() -> App:
+    """Return the application; commands are imported only when they run."""
+    app = App(
+        name="eyechart",
+        help="An eye test for vision-language models: the same question about the same picture under controlled views.",
+        version=lambda: importlib.metadata.version("eyechart"),
+        help_format="plaintext",
+        suppress_keyboard_interrupt=False,
+    )
+    for name, help_line in COMMANDS.items():
+        app.command(f"eyechart.cli.{name}:{name}", name=name, help=help_line)
+    return app
+
+
+def run_app(arguments: Sequence[str]) -> int:
+    """Run one command and return its exit code; no ``EyechartError`` ends in a traceback.
+
+    Args:
+        arguments: The command line without the program's name.
+    """
+    app = build_app()
+    try:
+        result = app(arguments or ["--help"], exit_on_error=False, print_error=False, result_action="return_value")
+    except CycloptsError as error:
+        return _show_usage_error(error)
+    except EyechartError as error:
+        show_error(error.message, error.hint)
+        return error.exit_code
+    except KeyboardInterrupt:
+        show_error("interrupted", "run the same command again to go on")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output (head, less) went away: that is no error, but Python would print one at exit.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return result if isinstance(result, int) else 0
+
+
+def show_error(message: str, hint: str = "") -> None:
+    """Print an error and its hint to stderr."""
+    print(f"error: {printable(message)}", file=sys.stderr)  # noqa: T201 -- stderr is where errors go
+    if hint:
+        print(f"hint: {printable(hint)}", file=sys.stderr)  # noqa: T201 -- stderr is where errors go
+
+
+def printable(text: str) -> str:
+    r"""Return text whose control characters can do nothing to a terminal.
+
+    Example:
+        >>> printable("a\x1b[2Jb\n")
+        'a\\x1b[2Jb\n'
+    """
+    return "".join(
+        character if character.isprintable() or character in "\n\t" else character.encode("unicode_escape").decode()
+        for character in text
+    )
+
+
+def _show_usage_error(error: CycloptsError) -> int:
+    if isinstance(error, UnknownCommandError):
+        # Its own text would import every command to suggest one.
+        unknown = unknown_name("command", (error.unused_tokens or ["?"])[0], tuple(COMMANDS))
+        show_error(unknown.message, unknown.hint)
+        return USAGE
+    sentence, separator, suggestion = " ".join(str(error).split()).partition("Did you mean ")
+    show_error(sentence.strip(), f"did you mean {suggestion}" if separator else "add --help to see what it takes")
+    return USAGE

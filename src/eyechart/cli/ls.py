@@ -1,0 +1,46 @@
+"""List what can be named on the command line."""
+
+from eyechart import registry
+from eyechart.cli._output import Json, print_json, print_table
+from eyechart.errors import UsageError
+from eyechart.registry import unknown_name
+
+
+def ls(kind: str = "", /, *, json: Json = False) -> int:
+    """List the members of every kind of extension, or of one kind.
+
+    Args:
+        kind: views, presets, benchmarks, models, prompts, scorers, figures or reports; all of them if left out.
+        json: Print JSON instead of text.
+    """
+    listing = _listing()
+    if kind and kind not in listing:
+        raise _unknown_kind(kind, tuple(listing))
+    chosen = {kind: listing[kind]} if kind else listing
+    if json:
+        print_json(chosen)
+    else:
+        print_table(["kind", "name", "what it is"], [[kind, *row] for kind, rows in chosen.items() for row in rows])
+    return 0
+
+
+def _listing() -> dict[str, list[tuple[str, str]]]:
+    from eyechart.views import PRESETS, format_view
+
+    listing = {
+        f"{kind}s": [(name, _first_sentence(kind, name)) for name in registry.names(kind)] for kind in registry.KINDS
+    }
+    listing["presets"] = [
+        (name, f"{len(views)} views: " + ", ".join(format_view(view) for view in views))
+        for name, views in PRESETS.items()
+    ]
+    return listing
+
+
+def _first_sentence(kind: str, name: str) -> str:
+    member = registry.load(kind, name)
+    return (member.__doc__ or "").strip().partition("\n")[0]
+
+
+def _unknown_kind(kind: str, known: tuple[str, ...]) -> UsageError:
+    return unknown_name("list", kind, known)
