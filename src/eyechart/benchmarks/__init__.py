@@ -1,0 +1,1 @@
+"""Benchmarks: collections of questions about pictures. The module's name is the benchmark's name."""

@@ -1,0 +1,119 @@
+"""Question files as rows: JSONL, JSON, CSV and parquet, each row with the place to name in an error."""
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from eyechart.errors import BenchmarkError, MissingDependencyError
+
+SUFFIXES = (".jsonl", ".json", ".csv", ".parquet")
+
+
+class Row(NamedTuple):
+    """One row of a question file. ``place`` is file and line (CSV, JSONL) or file and row, counted from 1."""
+
+    place: str
+    values: dict[str, object]
+
+
+def read_rows(path: Path) -> Iterator[Row]:
+    """Yield the rows of a question file, one at a time for JSONL, CSV and parquet.
+
+    Raises:
+        BenchmarkError: If the file cannot be read, has an unknown suffix, or a row is damaged.
+        MissingDependencyError: If the file is parquet and pyarrow is not installed.
+    """
+    readers = {".jsonl": _jsonl, ".json": _json, ".csv": _csv, ".parquet": _parquet}
+    reader = readers.get(path.suffix.lower())
+    if reader is None:
+        raise BenchmarkError(f"{path}: no question file ({path.suffix or 'no suffix'})", hint=_one_of())
+    try:
+        yield from reader(path)
+    except OSError as error:
+        raise BenchmarkError(f"{path} cannot be read ({error.strerror or error})", hint="check the path") from error
+
+
+def decode_json(text: bytes, place: str) -> object:
+    """Decode strict JSON (UTF-8, no NaN).
+
+    Raises:
+        BenchmarkError: If it is none; the message names the place and the byte.
+    """
+    try:
+        return msgspec.json.decode(text.removeprefix(b"\xef\xbb\xbf"))
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise BenchmarkError(f"{place}: not JSON ({error})", hint="repair or remove what stands there") from error
+
+
+def _jsonl(path: Path) -> Iterator[Row]:
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                place = f"{path}:{number}"
+                yield Row(place, _object(decode_json(line, place), place))
+
+
+def _json(path: Path) -> Iterator[Row]:
+    rows = decode_json(path.read_bytes(), str(path))
+    if not isinstance(rows, list):
+        raise BenchmarkError(
+            f"{path}: holds {type(rows).__name__}, not a list", hint="write a JSON list with one object per question"
+        )
+    for number, row in enumerate(rows, start=1):
+        place = f"{path}: item {number}"
+        yield Row(place, _object(row, place))
+
+
+def _csv(path: Path) -> Iterator[Row]:
+    with path.open(encoding="utf-8-sig", newline="") as lines:
+        reader = csv.DictReader(lines, strict=True)
+        while True:
+            try:
+                row = next(reader, None)
+            except (csv.Error, UnicodeDecodeError) as error:
+                place = f"{path}:{reader.line_num + 1}"
+                raise BenchmarkError(f"{place}: not CSV ({error})", hint="save the file as UTF-8 CSV") from error
+            if row is None:
+                return
+            yield Row(f"{path}:{reader.line_num}", _complete(row, f"{path}:{reader.line_num}"))
+
+
+def _complete(row: dict[str, str], place: str) -> dict[str, object]:
+    """Return a CSV row whose cells are as many as the columns; empty cells become None."""
+    if None in row or None in row.values():
+        raise BenchmarkError(
+            f"{place}: the row has not as many cells as the header", hint="quote cells that contain a comma"
+        )
+    return {column: cell if cell != "" else None for column, cell in row.items()}
+
+
+def _parquet(path: Path) -> Iterator[Row]:
+    try:
+        import pyarrow  # deferred: an extra
+        import pyarrow.parquet
+    except ImportError as error:
+        raise MissingDependencyError("pyarrow (it reads parquet)", "hub") from error
+    try:
+        number = 0
+        with pyarrow.parquet.ParquetFile(path) as table:
+            for batch in table.iter_batches(batch_size=256):
+                for values in batch.to_pylist():
+                    number += 1
+                    yield Row(f"{path}: row {number}", values)
+    except pyarrow.ArrowException as error:
+        raise BenchmarkError(f"{path}: not parquet ({error})", hint="was the file copied completely?") from error
+
+
+def _object(value: object, place: str) -> dict[str, object]:
+    if not isinstance(value, dict):
+        shown = json.dumps(value, ensure_ascii=False)[:60]
+        raise BenchmarkError(f"{place}: {shown} is no JSON object", hint='write one {"image": …, "question": …}')
+    return value
+
+
+def _one_of() -> str:
+    return f"question files end in {', '.join(SUFFIXES)}"
