@@ -1,0 +1,1 @@
+"""Pixels: one decode policy, compositions, lossless encoding, and names by content."""

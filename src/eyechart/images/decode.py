@@ -1,0 +1,162 @@
+"""One policy by which every picture file becomes pixels (``decode@1``)."""
+
+from io import BytesIO
+from pathlib import Path
+
+from PIL import Image, ImageFile
+
+from eyechart.errors import ImageError, UsageError
+from eyechart.images.colour import to_srgb
+from eyechart.images.pixels import DecodedImage
+from eyechart.images.probe import PILLOW_FAULTS, ImageForm, describe_stream, open_header
+from eyechart.schema import DecodePolicy
+
+DECODE_VERSION = "decode@1"
+
+# Twice Pillow's default warning threshold: the size above which it speaks of a decompression bomb.
+MAX_DECODED_PIXELS = 178_956_970
+
+NOTES = {
+    "alpha_flattened": "transparency was laid on the matte",
+    "exif_orientation_applied": "pixels were rotated by the EXIF orientation, and boxes must be too",
+    "exif_orientation_ignored": "the file asks to be shown rotated; its stored pixels were kept",
+    "gamma_ignored": "a PNG gamma or cICP chunk was not applied",
+    "grey_expanded": "grey was repeated in three channels",
+    "icc_converted": "an embedded colour profile was converted to sRGB",
+    "icc_srgb_dropped": "the embedded profile is sRGB, so no pixel was changed",
+    "icc_unusable_ignored": "the embedded profile is damaged or of another colour space and was ignored",
+    "palette_expanded": "palette indices were replaced by their colours",
+    "sixteen_bit_reduced": "16-bit samples were reduced by >> 8",
+}
+"""What can stand in ``DecodedImage.notes``, and what it means."""
+
+_STANDING_MEDIA_TYPES = frozenset({"image/jpeg", "image/png", "image/webp"})
+
+# What an EXIF orientation asks a viewer to do (EXIF 2.32, 4.6.5.A), and what undoes it.
+_APPLY_ORIENTATION = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+_UNDO_ORIENTATION = {**_APPLY_ORIENTATION, 6: Image.Transpose.ROTATE_90, 8: Image.Transpose.ROTATE_270}
+
+
+def decode(source: Path | bytes, policy: DecodePolicy | None = None, place: str = "") -> DecodedImage:
+    """Decode a picture by the decode policy.
+
+    EXIF orientation is not applied unless the policy says so; alpha is laid on the matte; palette and grey become
+    RGB; 16-bit samples are shifted right by 8; an embedded profile is converted to sRGB. A bit error inside a JPEG
+    scan cannot be seen here: compare file hashes for that.
+
+    Args:
+        source: A path, or the encoded bytes.
+        policy: The options; ``decode@1`` with its defaults if None.
+        place: Names the picture in errors; the path if empty.
+
+    Raises:
+        ImageError: If the file cannot be read, is no picture, is truncated, animated, CMYK without a profile, of a
+            pixel kind without RGB values, or has more than 178,956,970 pixels.
+        UsageError: If the policy's version is not known.
+
+    Example:
+        >>> stream = BytesIO()
+        >>> Image.new("LA", (2, 1), (0, 0)).save(stream, "PNG")
+        >>> decoded = decode(stream.getvalue())
+        >>> decoded.pixels[0, 0].tolist(), decoded.notes
+        ([255, 255, 255], ('alpha_flattened', 'grey_expanded'))
+    """
+    policy = policy or DecodePolicy()
+    if policy.version != DECODE_VERSION:
+        raise UsageError(f"unknown decode policy {policy.version!r}", hint=f"this eyechart knows {DECODE_VERSION}")
+    place = place or (str(source) if isinstance(source, Path) else "picture")
+    content = source if isinstance(source, bytes) else _read(source, place)
+    form = describe_stream(content, place)
+    check_decodable(form, place)
+    if form.size.n_px > MAX_DECODED_PIXELS:
+        raise ImageError(
+            f"{place}: {form.size.width}×{form.size.height} = {form.size.n_px:,} pixels, more than "
+            f"{MAX_DECODED_PIXELS:,} are not decoded at once",
+            hint="use the tiled path, eyechart.images.giga, which reads regions and downsamples in bounded memory",
+        )
+    image = _load(content, place)
+    image, orientation_notes = _orient(image, form, policy)
+    rgb, notes = to_srgb(image, form, policy.matte, place)
+    if form.has_gamma:
+        notes.append("gamma_ignored")
+    return DecodedImage(rgb, tuple(sorted([*notes, *orientation_notes])), form.size)
+
+
+def is_standing(form: ImageForm) -> bool:
+    """Whether a file's own bytes may be sent: any decoder gives the pixels of ``decode@1`` for them.
+
+    So it is 8-bit RGB or grey, JPEG, PNG or WebP, with no orientation, profile, gamma, transparency or second frame.
+
+    Example:
+        >>> from eyechart.schema import Size
+        >>> is_standing(ImageForm(Size(8, 8), "image/jpeg", "RGB"))
+        True
+        >>> is_standing(ImageForm(Size(8, 8), "image/jpeg", "RGB", exif_orientation=6))
+        False
+    """
+    needs_no_treatment = not (form.has_icc or form.has_alpha or form.has_gamma or form.is_animated)
+    is_plain = form.mode in {"RGB", "L"} and form.bits == 8  # noqa: PLR2004 - bits per channel
+    return form.media_type in _STANDING_MEDIA_TYPES and is_plain and needs_no_treatment and form.exif_orientation == 1
+
+
+def check_decodable(form: ImageForm, place: str) -> None:
+    """Refuse what no policy option can make one picture of.
+
+    Raises:
+        ImageError: If there is more than one frame or page, or a PNG has no end.
+    """
+    if not form.is_complete:
+        raise ImageError(
+            f"{place}: truncated, the end of the PNG is missing", hint="the file is damaged; fetch it again"
+        )
+    if form.is_animated:
+        kind = "pages" if form.media_type == "image/tiff" else "frames"
+        raise ImageError(
+            f"{place}: {form.n_frames} {kind}, and one picture is needed",
+            hint="save the one that is meant as a PNG",
+        )
+
+
+def _read(path: Path, place: str) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ImageError(
+            f"{place}: cannot read ({error.strerror})", hint="check the path and its permissions"
+        ) from error
+
+
+def _load(content: bytes, place: str) -> Image.Image:
+    if ImageFile.LOAD_TRUNCATED_IMAGES:
+        raise ImageError(
+            f"{place}: Pillow was told to accept truncated files in this process",
+            hint="leave PIL.ImageFile.LOAD_TRUNCATED_IMAGES at False",
+        )
+    image = open_header(BytesIO(content), place)
+    try:
+        image.load()
+    except PILLOW_FAULTS as error:
+        raise ImageError(f"{place}: cannot decode ({error})", hint="the file is damaged; fetch it again") from error
+    return image
+
+
+def _orient(image: Image.Image, form: ImageForm, policy: DecodePolicy) -> tuple[Image.Image, list[str]]:
+    """Return the picture with stored pixels, or rotated by EXIF if the policy says so."""
+    orientation = form.exif_orientation
+    if orientation == 1:
+        return image, []
+    # Pillow rotates TIFF files by itself while loading.
+    is_rotated = image.format == "TIFF"
+    if policy.exif == "apply":
+        rotated = image if is_rotated else image.transpose(_APPLY_ORIENTATION[orientation])
+        return rotated, ["exif_orientation_applied"]
+    stored = image.transpose(_UNDO_ORIENTATION[orientation]) if is_rotated else image
+    return stored, ["exif_orientation_ignored"]

@@ -1,0 +1,281 @@
+"""What a picture file is, read from its header alone."""
+
+import struct
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO
+
+from PIL import (
+    BmpImagePlugin,
+    ExifTags,
+    GifImagePlugin,
+    Image,
+    ImageFile,
+    JpegImagePlugin,
+    PngImagePlugin,
+    TiffImagePlugin,
+    WebPImagePlugin,
+)
+
+from eyechart.errors import ImageError
+from eyechart.images.hash import file_sha256
+from eyechart.images.png_header import PngHeader, read_png_header
+from eyechart.schema import ImageRef, Size, Value
+
+# The plugins are called directly: Image.open would count pixels against a process-wide limit already at the header.
+_PLUGINS: dict[str, Callable[[BinaryIO], ImageFile.ImageFile]] = {
+    "image/bmp": BmpImagePlugin.BmpImageFile,
+    "image/gif": GifImagePlugin.GifImageFile,
+    "image/jpeg": JpegImagePlugin.JpegImageFile,
+    "image/png": PngImagePlugin.PngImageFile,
+    "image/tiff": TiffImagePlugin.TiffImageFile,
+    "image/webp": WebPImagePlugin.WebPImageFile,
+}
+
+# What Pillow's parsers raise on damaged files; there is no common base class.
+PILLOW_FAULTS = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    TypeError,
+    LookupError,
+    EOFError,
+    ArithmeticError,
+    AttributeError,
+    MemoryError,
+    RuntimeError,
+    struct.error,
+)
+
+_HEAD_BYTES = 16
+_BITS_PER_SAMPLE = 258
+_ALPHA_MODES = frozenset({"LA", "La", "PA", "RGBA", "RGBa"})
+_TIFF_MAGIC = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+
+
+class ImageForm(Value, frozen=True):
+    """How a picture is stored, from its header.
+
+    Args:
+        size: Stored size in pixels, before any EXIF rotation.
+        media_type: By content, never by file name.
+        mode: Pillow's name of the stored pixel layout, such as ``RGB``, ``P``, ``I;16`` or ``CMYK``.
+        bits: Bits per channel.
+        exif_orientation: 1 to 8; 1 if none is stored.
+        has_icc: Whether a colour profile is embedded.
+        has_alpha: Whether any transparency is stored, also as a palette entry or a colour key.
+        n_frames: Frames of an animation, or pages.
+        is_progressive: Whether a JPEG is progressive or a PNG interlaced.
+        has_gamma: Whether a PNG asks for another colour treatment than sRGB without a profile.
+        is_complete: False if the end of a PNG is missing; other kinds show it only when they are decoded.
+    """
+
+    size: Size
+    media_type: str
+    mode: str
+    bits: int = 8
+    exif_orientation: int = 1
+    has_icc: bool = False
+    has_alpha: bool = False
+    n_frames: int = 1
+    is_progressive: bool = False
+    has_gamma: bool = False
+    is_complete: bool = True
+
+    @property
+    def is_animated(self) -> bool:
+        """Whether there is more than one frame or page."""
+        return self.n_frames > 1
+
+    @property
+    def is_cmyk(self) -> bool:
+        """Whether the pixels are inks, which have no RGB values without a profile."""
+        return self.mode == "CMYK"
+
+    @property
+    def is_sixteen_bit(self) -> bool:
+        """Whether a channel has more than the 8 bits that are kept."""
+        return self.bits > 8  # noqa: PLR2004 - the number of bits of a byte
+
+
+def sniff_media_type(head: bytes) -> str | None:
+    """Return the media type that the first 16 bytes of a file show, None if it is no picture read here.
+
+    Example:
+        >>> sniff_media_type(b"GIF89a"), sniff_media_type(b"%PDF-1.7")
+        ('image/gif', None)
+    """
+    if head.startswith(b"\xff\xd8\xff"):
+        return "image/jpeg"
+    if head.startswith(b"\x89PNG\r\n\x1a\n"):
+        return "image/png"
+    if head.startswith((b"GIF87a", b"GIF89a")):
+        return "image/gif"
+    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
+        return "image/webp"
+    if head.startswith(_TIFF_MAGIC):
+        return "image/tiff"
+    return "image/bmp" if head.startswith(b"BM") else None
+
+
+def probe_image(path: Path) -> ImageRef:
+    """Return what names a picture file: content hash, stored size, media type and length.
+
+    Only the header is parsed; the pixels are not decoded, so a truncated file passes here.
+
+    Raises:
+        ImageError: If the file cannot be read or is no picture.
+    """
+    size, media_type = _size_and_type(path)
+    sha256, n_bytes = file_sha256(path)
+    return ImageRef(file_sha256=sha256, size=size, media_type=media_type, n_bytes=n_bytes)
+
+
+def header_size(path: Path) -> Size:
+    """Return the stored size of a picture in pixels, from its header.
+
+    Raises:
+        ImageError: If the file cannot be read or is no picture.
+    """
+    return _size_and_type(path)[0]
+
+
+def describe_form(path: Path) -> ImageForm:
+    """Return how a picture is stored, from its header.
+
+    Raises:
+        ImageError: If the file cannot be read or is no picture.
+    """
+    return describe_stream(path, str(path))
+
+
+def describe_stream(source: Path | bytes, place: str) -> ImageForm:
+    """Return how a picture is stored, given its path or its encoded bytes; ``place`` names it in errors.
+
+    Raises:
+        ImageError: If it cannot be read or is no picture.
+    """
+    with _open_stream(source, place) as stream:
+        header = open_header(stream, place)
+        media_type = header.get_format_mimetype() or ""
+        if media_type == "image/png":
+            stream.seek(0)
+            return _png_form(read_png_header(stream, place), header)
+        try:
+            return _pillow_form(header, media_type)
+        except PILLOW_FAULTS as error:  # counting frames walks through the file
+            raise _damaged(place, media_type, error) from error
+
+
+def open_header(stream: BinaryIO, place: str) -> ImageFile.ImageFile:
+    """Return Pillow's lazy image of an open file, header parsed, whatever its number of pixels.
+
+    Raises:
+        ImageError: If the content is no picture read here, or its header is damaged.
+    """
+    head = stream.read(_HEAD_BYTES)
+    stream.seek(0)
+    media_type = sniff_media_type(head)
+    if media_type is None:
+        raise ImageError(
+            f"{place}: not a picture that can be read (it begins with {head[:8]!r})",
+            hint="JPEG, PNG, WebP, GIF, TIFF and BMP are read; convert the file first",
+        )
+    try:
+        header = _PLUGINS[media_type](stream)
+    except PILLOW_FAULTS as error:
+        raise _damaged(place, media_type, error) from error
+    if min(header.size) < 1:
+        raise ImageError(f"{place}: a picture of {header.width}×{header.height} pixels", hint="the file is damaged")
+    return header
+
+
+def stored_orientation(header: ImageFile.ImageFile) -> int:
+    """Return the EXIF orientation 1 to 8 that a header carries, 1 if it carries none that can be read."""
+    try:
+        # A PNG's Exif chunk may lie behind the pixels, where Pillow would decode to find it; see png_header.
+        exif = header.info.get("exif") if header.format == "PNG" else header.getexif()
+        if isinstance(exif, bytes):
+            exif = read_exif(exif)
+        orientation = exif.get(ExifTags.Base.Orientation, 1) if exif else 1
+    except PILLOW_FAULTS:
+        return 1
+    return orientation if isinstance(orientation, int) and 1 <= orientation <= 8 else 1  # noqa: PLR2004 - EXIF 2.32
+
+
+def read_exif(block: bytes) -> Image.Exif:
+    """Return the tags of an Exif block, with or without its prefix ``Exif`` and two zero bytes."""
+    exif = Image.Exif()
+    exif.load(block)
+    return exif
+
+
+def stored_size(header: ImageFile.ImageFile) -> Size:
+    """Return the size of the stored pixels: Pillow reports a TIFF's after its rotation."""
+    width, height = header.size
+    if header.format == "TIFF" and stored_orientation(header) >= 5:  # noqa: PLR2004 - 5 to 8 swap the sides
+        return Size(height, width)
+    return Size(width, height)
+
+
+def _open_stream(source: Path | bytes, place: str) -> BinaryIO:
+    if isinstance(source, bytes):
+        return BytesIO(source)
+    try:
+        return source.open("rb")
+    except OSError as error:
+        raise ImageError(
+            f"{place}: cannot read ({error.strerror})", hint="check the path and its permissions"
+        ) from error
+
+
+def _damaged(place: str, media_type: str, error: Exception) -> ImageError:
+    return ImageError(f"{place}: damaged {media_type} header ({error})", hint="the file is damaged; fetch it again")
+
+
+def _size_and_type(path: Path) -> tuple[Size, str]:
+    with _open_stream(path, str(path)) as stream:
+        header = open_header(stream, str(path))
+        return stored_size(header), header.get_format_mimetype() or ""
+
+
+def _png_form(png: PngHeader, header: ImageFile.ImageFile) -> ImageForm:
+    orientation = 1
+    if png.exif is not None:
+        header.info["exif"] = png.exif
+        orientation = stored_orientation(header)
+    return ImageForm(
+        size=Size(header.width, header.height),
+        media_type="image/png",
+        mode=header.mode,
+        bits=png.bits,
+        exif_orientation=orientation,
+        has_icc=png.has_icc,
+        has_alpha=png.has_alpha,
+        n_frames=png.n_frames,
+        is_progressive=png.is_interlaced,
+        has_gamma=png.has_gamma,
+        is_complete=png.is_complete,
+    )
+
+
+def _pillow_form(header: ImageFile.ImageFile, media_type: str) -> ImageForm:
+    return ImageForm(
+        size=stored_size(header),
+        media_type=media_type,
+        mode=header.mode,
+        bits=_bits(header),
+        exif_orientation=stored_orientation(header),
+        has_icc=bool(header.info.get("icc_profile")),
+        has_alpha=header.mode in _ALPHA_MODES or "transparency" in header.info,
+        n_frames=getattr(header, "n_frames", 1),
+        is_progressive=bool(header.info.get("progressive")),
+    )
+
+
+def _bits(header: ImageFile.ImageFile) -> int:
+    if isinstance(header, TiffImagePlugin.TiffImageFile):
+        bits = header.tag_v2.get(_BITS_PER_SAMPLE, (1,))
+        return max(bits) if isinstance(bits, tuple) else int(bits)
+    return 1 if header.mode == "1" else 8
