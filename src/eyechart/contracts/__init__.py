@@ -9,6 +9,7 @@ from eyechart.contracts.model import check_model
 from eyechart.contracts.output import check_figure, check_report
 from eyechart.contracts.prompt import check_prompt
 from eyechart.contracts.scorer import check_scorer
+from eyechart.contracts.summary import made_summary
 from eyechart.contracts.view import check_view
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "check_report",
     "check_scorer",
     "check_view",
+    "made_summary",
 ]

@@ -1,0 +1,66 @@
+"""Laws of the command line: exit codes, errors with a hint and no traceback, no terminal control from data."""
+
+import subprocess
+import sys
+
+import pytest
+
+from eyechart.cli import _app
+from eyechart.cli._app import COMMANDS, printable, run_app
+from eyechart.errors import EyechartError
+
+
+def test_help_names_every_command(capsys):
+    assert run_app(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(name, capsys):
+    assert run_app([name, "--help"]) == 0
+    assert "Usage" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message", "hint"),
+    [
+        (["lss"], "error: there is no command named 'lss'", "hint: did you mean ls?"),
+        (["ls", "--jsn"], "error: Unknown option: --jsn", "hint: did you mean --json"),
+        (["ls", "vieww"], "error: there is no list named 'vieww'", "hint: did you mean views?"),
+        (["new", "view"], "error: Command 'new' parameter '--name' requires an argument", "hint: add --help"),
+    ],
+)
+def test_wrong_usage_exits_2_with_a_hint(arguments, message, hint, capsys):
+    assert run_app(arguments) == 2
+    shown = capsys.readouterr().err
+    assert shown.startswith(message.split("'--name'", maxsplit=1)[0])
+    assert hint in shown
+
+
+def test_eyechart_error_is_shown_without_traceback(monkeypatch, capsys):
+    def broken() -> int:
+        raise EyechartError("a \x1b[2J value", hint="do this")
+
+    monkeypatch.setattr(_app, "build_app", lambda: lambda *_, **__: broken())
+    assert run_app(["x"]) == 1
+    assert capsys.readouterr().err == "error: a \\x1b[2J value\nhint: do this\n"
+
+
+def test_interrupt_exits_130(monkeypatch, capsys):
+    def interrupted(*_, **__) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_app, "build_app", lambda: interrupted)
+    assert run_app(["x"]) == 130
+    assert "go on" in capsys.readouterr().err
+
+
+def test_reader_that_goes_away_is_no_error():
+    command = f'"{sys.executable}" -m eyechart.cli ls --json | head -c 1'
+    shown = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)  # noqa: S607
+    assert "Traceback" not in shown.stderr
+
+
+def test_control_characters_cannot_reach_the_terminal():
+    assert printable("\x1b]0;title\x07") == "\\x1b]0;title\\x07"

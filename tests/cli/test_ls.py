@@ -1,0 +1,27 @@
+"""Laws of ``eyechart ls``."""
+
+import json
+
+from eyechart import registry
+from eyechart.cli._app import run_app
+
+
+def test_json_lists_every_member(capsys):
+    assert run_app(["ls", "--json"]) == 0
+    listing = json.loads(capsys.readouterr().out)
+    for kind in registry.KINDS:
+        assert [name for name, _ in listing[f"{kind}s"]] == list(registry.names(kind))
+
+
+def test_presets_name_their_views(capsys):
+    assert run_app(["ls", "presets", "--json"]) == 0
+    ((name, text),) = json.loads(capsys.readouterr().out)["presets"]
+    assert name == "sum29-candidate-a"
+    assert text.startswith("29 views: original, crop_1x")
+
+
+def test_text_is_plain_when_stdout_is_no_terminal(capsys):
+    run_app(["ls", "views"])
+    shown = capsys.readouterr().out
+    assert "\x1b" not in shown
+    assert "whiteground" in shown
