@@ -1,0 +1,300 @@
+"""A published collection in SUM's layout, read by its own metadata and never recomputed."""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+
+from eyechart.benchmarks._release import (
+    MEDIA_TYPES,
+    ORIGINAL,
+    ManifestEntry,
+    ViewRow,
+    as_box,
+    as_boxes,
+    as_choices,
+    as_notes,
+    as_size,
+    canonical_rows,
+    config_names,
+    errata_notes,
+    image_name,
+    is_sha256,
+    metadata_path,
+    read_json,
+    read_manifest,
+    view_rows,
+)
+from eyechart.errors import BenchmarkError, UsageError
+from eyechart.geometry import intersect, whole
+from eyechart.images.hash import file_sha256
+from eyechart.images.probe import probe_image
+from eyechart.schema import BenchmarkIdentity, Box, ImageRef, Question, Size, ViewImage, content_sha256
+
+__all__ = ["SumKind"]
+
+_QUESTION_FIELDS = frozenset(
+    {
+        *("id", "base_sample_id", "question", "question_raw", "choices", "answer", "answer_text", "answers"),
+        *("image_group_id", "source_dataset", "task_type", "quality_notes"),
+        *("bbox_original", "bbox_clipped", "targets", "target_policy"),
+    }
+)
+_VIEW_FIELDS = frozenset({"image", "file_name", "view_id", "width", "height", "bbox_view", "crop_box_original"})
+_SCALE_FIELDS = frozenset({"view_family", "crop_area_multiplier", "downsample_linear_scale"})
+_REVISION_FILES = ("image_manifest", "errata")
+_N_SHOWN = 3
+
+
+class SumOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A release is read as it is: there is nothing to choose."""
+
+
+class SumBenchmark:
+    """A release folder: complete, or the part of it that was fetched.
+
+    ``warnings`` names the images that a view's rows promise and that are not on disk.
+    """
+
+    identity: BenchmarkIdentity
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._views = config_names(root)
+        self._manifest = read_manifest(root)
+        self._rows: dict[str, dict[str, ViewRow]] = {}
+        canonical = canonical_rows(root) or self._first_rows()
+        if not canonical:
+            raise BenchmarkError(
+                f"{root} holds no release: neither dataset.json nor data/<view>/test/metadata.jsonl",
+                hint="give the folder that holds data/ and metadata/",
+            )
+        self._canonical = _by_id(canonical)
+        self._errata = errata_notes(read_json(root, "errata"), tuple(self._canonical))
+        self.identity = BenchmarkIdentity(name="sum", revision=self._revision())
+
+    def questions(self) -> Iterator[Question]:
+        """Yield every question in the order of ``dataset.json``, else of the original view's rows."""
+        return iter(self._questions.values())
+
+    def image_path(self, image: ImageRef) -> Path:
+        """Return where the bytes of a picture lie, original or released view.
+
+        Raises:
+            BenchmarkError: If no row shows it, or its file is not on disk.
+        """
+        path = self._paths.get(image.file_sha256)
+        if path is None or not path.is_file():
+            where = "is not on disk" if path else "is in no row of this release"
+            raise BenchmarkError(
+                f"{path or self._root}: the picture with SHA-256 {image.file_sha256[:12]}… {where}",
+                hint="fetch the view it belongs to",
+            )
+        return path
+
+    def released_views(self) -> tuple[str, ...]:
+        """Return the release's own configs, in its own order."""
+        return self._views
+
+    def released_image(self, question: Question, view_id: str) -> ViewImage | None:
+        """Return a released view by what metadata and manifest say, reading no pixel.
+
+        A file that no manifest names is hashed.
+
+        Returns:
+            None if the view has no row for this question, or its file is missing.
+
+        Raises:
+            BenchmarkError: If the row's place or size cannot be told.
+        """
+        row = self._view(view_id).get(question.id)
+        if row is None:
+            return None
+        path = self._file(view_id, row.values)
+        if path is None or not path.is_file():
+            return None
+        image = self._image(view_id, row)
+        values = row.values
+        region = as_box(values.get("crop_box_original")) or whole(question.image.size)
+        self._paths[image.file_sha256] = path
+        return ViewImage(
+            question_id=question.id,
+            view=view_id,
+            image=image,
+            source_region=region,
+            target_in_view=as_box(values.get("bbox_view")),
+            notes=("saturated",) if _is_saturated(values, question.image.size) else (),
+            extra={
+                name: value
+                for name, value in values.items()
+                if name not in _QUESTION_FIELDS | _VIEW_FIELDS and value is not None
+            },
+        )
+
+    @cached_property
+    def missing(self) -> dict[str, tuple[str, ...]]:
+        """Release-relative paths of the images that rows promise and that are not on disk, by view."""
+        absent: dict[str, tuple[str, ...]] = {}
+        for view_id in self._views:
+            names = [self._name(view_id, row.values) for row in self._view(view_id).values()]
+            lost = tuple(name for name in names if name is not None and not (self._root / name).is_file())
+            if lost:
+                absent[view_id] = lost
+        return absent
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """One sentence per view that lacks rows or images."""
+        unread = [f"{view_id}: no rows on disk" for view_id in self._views if not self._view(view_id)]
+        lost = [
+            f"{view_id}: {len(names)} of {len(self._view(view_id))} images missing: {', '.join(names[:_N_SHOWN])}"
+            f"{', …' if len(names) > _N_SHOWN else ''}"
+            for view_id, names in self.missing.items()
+        ]
+        return (*unread, *lost)
+
+    @cached_property
+    def _questions(self) -> dict[str, Question]:
+        return {question_id: self._question(row) for question_id, row in self._canonical.items()}
+
+    @cached_property
+    def _paths(self) -> dict[str, Path]:
+        """Where each known content hash lies; released views are added as they are asked for."""
+        found = {}
+        for question in self._questions.values():
+            row = self._view(ORIGINAL).get(question.id) or self._canonical[question.id]
+            path = self._file(ORIGINAL, row.values)
+            if path is not None:
+                found[question.image.file_sha256] = path
+        return found
+
+    def _first_rows(self) -> list[ViewRow]:
+        order = sorted(self._views, key=lambda view_id: view_id != ORIGINAL)
+        return next((rows for rows in (list(view_rows(self._root, view_id)) for view_id in order) if rows), [])
+
+    def _view(self, view_id: str) -> dict[str, ViewRow]:
+        if view_id not in self._rows:
+            self._rows[view_id] = _by_id(list(view_rows(self._root, view_id)))
+        return self._rows[view_id]
+
+    def _name(self, view_id: str, values: Mapping[str, object]) -> str | None:
+        file_name = values.get("file_name")
+        if isinstance(file_name, str):
+            return image_name(view_id, file_name)
+        path = values.get("image")
+        return image_name(view_id, f"../../../{path}") if isinstance(path, str) else None
+
+    def _file(self, view_id: str, values: Mapping[str, object]) -> Path | None:
+        name = self._name(view_id, values)
+        return None if name is None else self._root / name
+
+    def _image(self, view_id: str, row: ViewRow) -> ImageRef:
+        """Return what metadata and manifest say about a row's image; only what they leave out is read from the file."""
+        name = self._name(view_id, row.values)
+        if name is None:
+            raise BenchmarkError(f"{row.place}: no usable file_name", hint="file_name is relative to its metadata file")
+        entry = self._manifest.get(name, ManifestEntry(None, None, None))
+        sha256 = entry.sha256 or (_group_sha256(row.values) if view_id == ORIGINAL else None)
+        size = as_size(row.values) or entry.size
+        media_type = MEDIA_TYPES.get(Path(name).suffix.lower())
+        if sha256 is None or size is None or media_type is None:
+            return probe_image(self._root / name)
+        return ImageRef(file_sha256=sha256, size=size, media_type=media_type, n_bytes=entry.n_bytes)
+
+    def _question(self, canonical: ViewRow) -> Question:
+        original = self._view(ORIGINAL).get(canonical.id)
+        own = {name: value for name, value in canonical.values.items() if value is not None}
+        values = {**(original.values if original else {}), **own}
+        image = self._image(ORIGINAL, ViewRow(canonical.place, canonical.id, values))
+        targets = as_boxes(values.get("targets")) or as_boxes(values.get("bbox_original"))
+        clipped = () if "targets" in values else as_boxes(values.get("bbox_clipped"))
+        erratum = tuple(f"errata: {note}" for note in self._errata.get(canonical.id, ()))
+        raw = values.get("question_raw")
+        return Question(
+            id=canonical.id,
+            benchmark="sum",
+            text=_text(values, "question") or _text(values, "question_raw") or "",
+            text_raw=raw if isinstance(raw, str) else None,
+            image=image,
+            image_group=_group(values) or image.file_sha256,
+            choices=as_choices(values.get("choices")),
+            answer=_text(values, "answer"),
+            answers=as_choices(values.get("answers")),
+            targets=targets,
+            targets_clipped=clipped or _clipped(targets, image.size),
+            target_policy="first" if values.get("target_policy") == "first" else "union",
+            task=_text(values, "task_type"),
+            source=_text(values, "source_dataset"),
+            notes=(*as_notes(values.get("quality_notes")), *erratum),
+            extra=_foreign(values),
+        )
+
+    def _revision(self) -> str:
+        """Return a hash of what the release says about itself: the same however many of its views were fetched.
+
+        Images enter through the hashes of the manifest; the rows of the views enter only where there is no manifest.
+        """
+        files = [self._root / "dataset.json", *(self._root / "metadata" / f"{name}.json" for name in _REVISION_FILES)]
+        if not self._manifest or not files[0].is_file():
+            files += [metadata_path(self._root, view_id) for view_id in self._views]
+        present = [path for path in files if path.is_file()]
+        return content_sha256([[path.relative_to(self._root).as_posix(), file_sha256(path)[0]] for path in present])
+
+
+class SumKind:
+    """The benchmark ``sum``."""
+
+    options = SumOptions
+
+    def open(self, data: Path | None, options: msgspec.Struct) -> SumBenchmark:  # noqa: ARG002 -- there are none
+        """Return the benchmark of a release folder.
+
+        Raises:
+            UsageError: If no data is given, or it is no folder.
+            BenchmarkError: If the folder holds no release, or a row is damaged or stands twice.
+        """
+        if data is None or not data.is_dir():
+            raise UsageError(f"sum needs the folder of a release, not {data}", hint="--data FOLDER")
+        return SumBenchmark(data)
+
+
+def _by_id(rows: list[ViewRow]) -> dict[str, ViewRow]:
+    by_id: dict[str, ViewRow] = {}
+    for row in rows:
+        if row.id in by_id:
+            raise BenchmarkError(
+                f"{row.place}: id {row.id!r} stands already at {by_id[row.id].place}",
+                hint="eyechart verify lists every fault of a release",
+            )
+        by_id[row.id] = row
+    return by_id
+
+
+def _clipped(targets: tuple[Box, ...], size: Size) -> tuple[Box, ...]:
+    inside = (intersect(target, whole(size)) for target in targets)
+    return tuple(box for box in inside if box is not None)
+
+
+def _group(values: Mapping[str, object]) -> str | None:
+    return _text(values, "image_group_id")
+
+
+def _group_sha256(values: Mapping[str, object]) -> str | None:
+    """Return the group where it is the content hash of the original, as SUM says; own groups may be any text."""
+    group = _group(values)
+    return group if group is not None and is_sha256(group) else None
+
+
+def _text(values: Mapping[str, object], field: str) -> str | None:
+    value = values.get(field)
+    return value if isinstance(value, str) and value else None
+
+
+def _foreign(values: Mapping[str, object]) -> dict[str, object]:
+    own = _QUESTION_FIELDS | _VIEW_FIELDS | _SCALE_FIELDS
+    return {name: value for name, value in values.items() if name not in own and value is not None}
+
+
+def _is_saturated(values: Mapping[str, object], original: Size) -> bool:
+    return as_box(values.get("crop_box_original")) == whole(original)
