@@ -1,0 +1,1 @@
+"""Runs: plan what to ask, ask it, keep every answer, and estimate from what was kept."""

@@ -1,0 +1,149 @@
+"""Which stored answer counts for each request, when writers were killed, resumed or ran side by side."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import msgspec
+
+from eyechart.errors import SchemaError
+from eyechart.runs.files import read_lines
+from eyechart.schema import SCHEMA_VERSION, Response, ResponseState, decode_record
+
+GENERATION = "generation"
+"""Key in ``Response.extra``: how often this request was asked anew because its answer was too old to reuse."""
+
+
+class Row(msgspec.Struct, frozen=True):
+    """Where an answer stands, and what decides whether it counts.
+
+    Args:
+        writer: Index of the writer's file among the sorted files.
+        line: Line in that file, from 1.
+        state: How the request ended.
+        generation: 0, or one more than the answer that was too old.
+        finished_at: ISO time of the answer, None where it was not recorded.
+    """
+
+    writer: int
+    line: int
+    state: ResponseState
+    generation: int = 0
+    finished_at: str | None = None
+
+    @property
+    def rank(self) -> tuple[int, int, int, int]:
+        """Sort key: newer generations first, answers before final errors before passing errors, then file order."""
+        kind = 2 if not self.state.is_final else int(self.state.is_error)
+        return (-self.generation, kind, self.writer, self.line)
+
+
+class AnswerIndex(msgspec.Struct, frozen=True):
+    """For every request that has a row: the row that counts.
+
+    ``n_rows`` counts all rows and ``n_duplicates`` the answers that stand beside the one that counts; errors that
+    were followed by an answer are no duplicates.
+    """
+
+    rows: dict[str, Row]
+    n_rows: int = 0
+    n_duplicates: int = 0
+
+    def is_settled(self, request_id: str) -> bool:
+        """Whether a request has an answer or a final error, so that it is not asked again."""
+        row = self.rows.get(request_id)
+        return row is not None and row.state.is_final
+
+
+class _Head(msgspec.Struct):
+    """The part of a response row that the index needs; skipping the text keeps the index fast and small."""
+
+    request_id: str
+    state: ResponseState
+    schema_version: int = 0
+    finished_at: str | None = None
+    extra: dict[str, object] = {}
+
+
+def index_answers(files: Iterable[Path]) -> AnswerIndex:
+    """Read the rows of all writers and decide which counts for each request.
+
+    The first answer by (writer file, line) counts; without any, the first final error; without that, the first
+    passing error. What was asked anew because the old answer was stale counts before the old answer, error or not.
+
+    Args:
+        files: The writers' files, sorted by name.
+
+    Raises:
+        SchemaError: If a whole line is damaged or was written by a newer schema.
+        StoreError: If a file cannot be read.
+    """
+    rows: dict[str, Row] = {}
+    n_answers: dict[str, int] = {}
+    n_rows = 0
+    for writer, path in enumerate(files):
+        for line, text in read_lines(path, may_be_torn=True):
+            head = _read_head(text, f"{path}:{line}")
+            generation = head.extra.get(GENERATION, 0)
+            row = Row(
+                writer=writer,
+                line=line,
+                state=head.state,
+                generation=generation if isinstance(generation, int) else 0,
+                finished_at=head.finished_at,
+            )
+            n_rows += 1
+            if not row.state.is_error:
+                n_answers[head.request_id] = n_answers.get(head.request_id, 0) + 1
+            known = rows.get(head.request_id)
+            if known is None or row.rank < known.rank:
+                rows[head.request_id] = row
+    return AnswerIndex(rows=rows, n_rows=n_rows, n_duplicates=sum(n_answers.values()) - len(n_answers))
+
+
+def read_answers(files: Iterable[Path], index: AnswerIndex) -> Iterator[Response]:
+    """Yield the responses that count, in file order, one at a time.
+
+    Raises:
+        SchemaError: If a line is no response.
+        StoreError: If a file cannot be read.
+    """
+    counting = {(row.writer, row.line) for row in index.rows.values()}
+    for writer, path in enumerate(files):
+        for line, text in read_lines(path, may_be_torn=True):
+            if (writer, line) in counting:
+                yield decode_record(text, Response, f"{path}:{line}")
+
+
+def stale_ids(index: AnswerIndex, now: datetime, max_age: timedelta) -> dict[str, int]:
+    """Return the requests whose answer is older than ``max_age``, with the generation a new answer must carry.
+
+    An answer without a readable time counts as old. Errors are never stale.
+
+    Args:
+        index: The answers that count.
+        now: The present, with a time zone.
+        max_age: How old an answer may be.
+    """
+    return {
+        request_id: row.generation + 1
+        for request_id, row in index.rows.items()
+        if not row.state.is_error and _age(row.finished_at, now) > max_age
+    }
+
+
+def _age(finished_at: str | None, now: datetime) -> timedelta:
+    try:
+        return now - datetime.fromisoformat(finished_at or "")
+    except (TypeError, ValueError):  # no time, or one without zone
+        return timedelta.max
+
+
+def _read_head(text: bytes, place: str) -> _Head:
+    try:
+        head = msgspec.json.decode(text, type=_Head)
+    except msgspec.DecodeError as error:
+        raise SchemaError(f"{place}: no response ({error})", hint="was the file edited by hand?") from error
+    if head.schema_version > SCHEMA_VERSION:
+        decode_record(text, Response, place)  # raises, naming both versions
+    return head

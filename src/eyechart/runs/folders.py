@@ -1,0 +1,130 @@
+"""Which folder a run goes to: the unfinished one of the same plan, the one asked for, or a new one."""
+
+import re
+import secrets
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from eyechart.errors import EyechartError
+from eyechart.runs.plan import Plan
+from eyechart.runs.store import ESTIMATES_FILE, RUN_FILE, RunStore, create_store, open_store
+from eyechart.schema import JsonObject, Run, Seen
+
+RUNS_FOLDER = Path("runs")
+
+
+class Destination(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a run is kept.
+
+    Args:
+        out: The folder itself; None finds or makes one under ``runs``.
+        runs: Folder of run folders.
+        is_new: Never resume an unfinished run.
+    """
+
+    out: Path | None = None
+    runs: Path = RUNS_FOLDER
+    is_new: bool = False
+
+
+class Origin(msgspec.Struct, frozen=True, kw_only=True):
+    """When, by which versions and by which command a run was started."""
+
+    now: datetime
+    versions: dict[str, str] = {}
+    command: tuple[str, ...] = ()
+
+
+def find_or_create(plan: Plan, where: Destination, origin: Origin, seen: Iterable[Seen] = ()) -> tuple[RunStore, bool]:
+    """Return the store of a plan, and whether it was there before.
+
+    With ``where.out`` it is that folder. Otherwise it is the newest unfinished run of this plan, whatever its date,
+    or a new folder ``<date>-<benchmark>-<model>-<random>``.
+
+    Args:
+        plan: The plan.
+        where: Where to look and to write.
+        origin: Recorded in a new ``run.json``.
+        seen: What the model is expected to see; only read for a new run.
+
+    Raises:
+        StoreError: If ``where.out`` holds another run or other files, or a folder cannot be written.
+    """
+    if where.out is not None:
+        if (where.out / RUN_FILE).is_file():
+            return open_store(where.out, plan), True
+        return create_store(where.out, run_record(plan, where.out.name, origin), plan, seen), False
+    unfinished = None if where.is_new else newest_unfinished(where.runs, plan)
+    if unfinished is not None:
+        return unfinished, True
+    folder = where.runs / folder_name(plan, origin.now)
+    return create_store(folder, run_record(plan, folder.name, origin), plan, seen), False
+
+
+def newest_unfinished(runs: Path, plan: Plan) -> RunStore | None:
+    """Return the newest run of this plan that lacks answers or estimates, None if there is none."""
+    matching = sorted(
+        ((store.run.created_at, store.folder.name, store) for store in _stores(runs, plan.plan_id)),
+        key=lambda entry: entry[:2],
+        reverse=True,
+    )
+    return next((store for _, _, store in matching if not _is_finished(store, plan)), None)
+
+
+def folder_name(plan: Plan, now: datetime) -> str:
+    """Return a name for a new run folder, with a random end so that two starts never share it."""
+    parts = (f"{now:%Y-%m-%d}", _plain(plan.benchmark.name), _plain(plan.model.spec), secrets.token_hex(3))
+    return "-".join(parts)
+
+
+def run_record(plan: Plan, run_id: str, origin: Origin) -> Run:
+    """Return the settings of a run as they are stored."""
+    options = plan.options
+    policy: JsonObject = msgspec.to_builtins(options.geometry_policy)
+    return Run(
+        id=run_id,
+        plan_id=plan.plan_id,
+        created_at=origin.now.isoformat(timespec="seconds"),
+        benchmark=plan.benchmark,
+        views=plan.views,
+        view_preset=options.view_preset,
+        model=plan.model,
+        sampling=plan.sampling,
+        prompt_id=plan.prompt_id,
+        decode=options.decode,
+        resampler=options.resampler,
+        transport=options.transport,
+        geometry_policy=policy,
+        seeds={"limit": options.seed},
+        versions=origin.versions,
+        limit=options.limit,
+        n_questions=len(plan.questions),
+        n_repeats=options.repeats,
+        command=origin.command,
+    )
+
+
+def _stores(runs: Path, plan_id: str) -> Iterator[RunStore]:
+    """Yield the runs of a plan; folders of newer versions or with damaged settings are left alone."""
+    for file in runs.glob(f"*/{RUN_FILE}"):
+        try:
+            store = RunStore(file.parent)
+            if store.run.plan_id == plan_id:
+                yield store
+        except EyechartError:
+            continue
+
+
+def _is_finished(store: RunStore, plan: Plan) -> bool:
+    if not (store.folder / ESTIMATES_FILE).is_file():
+        return False
+    index = store.index()
+    return all(index.is_settled(request.id) for request in plan.requests)
+
+
+def _plain(name: str) -> str:
+    """Return a name without characters that a file system or shell may mind."""
+    return re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-.")[:60] or "unnamed"
