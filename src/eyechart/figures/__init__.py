@@ -1,0 +1,73 @@
+"""Figures: the estimates of a summary drawn at the width of a paper's column, and their alternative text.
+
+Each public module of this package is one figure (``eyechart.kinds.FigureKind``)::
+
+    axes = ResolutionCurve().draw(summary)               # None if there is nothing to draw
+    save_figure(axes.figure, out, "resolution_curve")    # PDF, SVG, PNG
+
+Authors pass their own axes, ``draw(summary, axes)``, and restyle what is drawn.
+"""
+
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from eyechart.errors import StoreError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["render_svg", "save_figure"]
+
+_PNG_DPI = 300
+# Neither dates nor program versions: the same numbers give the same bytes.
+_NO_METADATA: dict[str, dict[str, str | None]] = {
+    "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
+    "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
+    "png": {"Software": None},
+}
+
+
+def save_figure(figure: "Figure", out: Path, stem: str) -> tuple[Path, Path, Path]:
+    """Save a figure as PDF, SVG and PNG.
+
+    Fonts are embedded (Type 42 in the PDF, outlines in the SVG). The same figure gives the same bytes, on any day.
+
+    Args:
+        figure: A matplotlib figure.
+        out: Folder, made if it does not exist.
+        stem: File name without suffix.
+
+    Returns:
+        The paths of the PDF, the SVG and the PNG (300 dots per inch).
+
+    Raises:
+        StoreError: If the folder or a file cannot be written.
+    """
+    pdf, svg, png = (out / f"{stem}.{suffix}" for suffix in _NO_METADATA)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for path in (pdf, svg, png):
+            path.write_bytes(_render(figure, path.suffix[1:]))
+    except OSError as error:
+        raise StoreError(
+            f"cannot write figure {stem} into {out}: {error.strerror}", hint="is the folder writable, is the disk full?"
+        ) from error
+    return pdf, svg, png
+
+
+def render_svg(figure: "Figure") -> str:
+    """Return a figure as SVG text with outlined letters, without date or program name."""
+    return _render(figure, "svg").decode("utf-8")
+
+
+def _render(figure: "Figure", suffix: str) -> bytes:
+    """Return the bytes of a figure in one format."""
+    import matplotlib as mpl  # deferred: half a second that only drawing needs
+
+    buffer = io.BytesIO()
+    # Type 42 keeps letters as letters, so that a publisher can search and check them; Type 3 is refused by many.
+    # The salt makes the ids of an SVG depend on its content alone.
+    with mpl.rc_context({"pdf.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "eyechart"}):
+        figure.savefig(buffer, format=suffix, dpi=_PNG_DPI, metadata=_NO_METADATA[suffix])
+    return buffer.getvalue()

@@ -1,0 +1,129 @@
+"""Which estimates of a summary belong on which figure: selection only, no drawing."""
+
+from collections.abc import Iterable, Sequence
+
+from eyechart.figures._numbers import format_count, format_label, format_level, format_n
+from eyechart.schema import ConditionSummary, Contrast, Estimate, Summary, Value
+
+CONTEXT_FAMILIES = ("crop", "whiteground", "target_only")
+_MOST_NAMES = 3
+
+
+class Point(Value, frozen=True):
+    """One condition on a curve: ``x`` is a linear scale, an area ratio or a length in pixels; None for none."""
+
+    x: float | None
+    condition: ConditionSummary
+    estimate: Estimate
+
+
+def accuracies(summary: Summary) -> dict[str, Estimate]:
+    """Return the accuracy on all questions of every condition that has one, in the order of the summary."""
+    found: dict[str, Estimate] = {}
+    for estimate in summary.estimates:
+        if estimate.name == "accuracy" and estimate.subset is None:
+            found.setdefault(estimate.condition, estimate)
+    return found
+
+
+def main_baseline(summary: Summary) -> str | None:
+    """Return the condition that the others are compared with: the one most contrasts share, the first on a tie."""
+    baselines = [contrast.baseline for contrast in summary.contrasts if contrast.subset is None]
+    return max(baselines, key=baselines.count, default=None)
+
+
+def main_contrasts(summary: Summary) -> dict[str, Contrast]:
+    """Return the contrast of every condition with the main baseline, on all questions."""
+    baseline = main_baseline(summary)
+    return {
+        contrast.condition: contrast
+        for contrast in summary.contrasts
+        if contrast.subset is None and contrast.baseline == baseline
+    }
+
+
+def is_significant(contrast: Contrast) -> bool:
+    """Tell whether the adjusted p lies below the level that belongs to the interval (0.05 for 95 %)."""
+    return contrast.p_adjusted is not None and contrast.p_adjusted < 1 - contrast.confidence
+
+
+def resolution_points(summary: Summary) -> tuple[Point, ...]:
+    """Return original (at 1) and the downsampled views by linear scale, empty without a downsampled one."""
+    found = accuracies(summary)
+    points = [
+        Point(condition.linear_scale or 1.0, condition, found[condition.condition])
+        for condition in summary.conditions
+        if condition.family in {"original", "downsample"} and condition.condition in found
+    ]
+    if all(point.condition.family == "original" for point in points):
+        return ()
+    return tuple(sorted(points, key=lambda point: point.x or 0.0))
+
+
+def context_points(summary: Summary) -> dict[str, tuple[Point, ...]]:
+    """Return family → its points by area ratio; the whole canvas, which has no ratio, comes last."""
+    found = accuracies(summary)
+    families: dict[str, tuple[Point, ...]] = {}
+    for family in CONTEXT_FAMILIES:
+        points = [
+            Point(condition.area_ratio, condition, found[condition.condition])
+            for condition in summary.conditions
+            if condition.family == family and condition.condition in found
+        ]
+        if points:
+            families[family] = tuple(sorted(points, key=lambda point: (point.x is None, point.x or 0.0)))
+    return families
+
+
+def original_estimate(summary: Summary) -> Estimate | None:
+    """Return the accuracy on the untouched pictures, None if it was not asked or not scored."""
+    found = accuracies(summary)
+    ids = [condition.condition for condition in summary.conditions if condition.family == "original"]
+    return next((found[condition] for condition in ids if condition in found), None)
+
+
+def unscored(summary: Summary, families: Iterable[str]) -> tuple[str, ...]:
+    """Return the conditions of these families that were asked and have no scored answer."""
+    found, wanted = accuracies(summary), set(families)
+    return tuple(
+        condition.condition
+        for condition in summary.conditions
+        if condition.family in wanted and condition.condition not in found
+    )
+
+
+def count_note(records: Iterable[Estimate | Contrast]) -> str:
+    """Write n and the coverage once for a whole figure, as ranges where the records differ.
+
+    Example:
+        >>> count_note([Estimate(name="accuracy", condition="a", value=1, low=0, high=1, n_questions=40,
+        ...     n_clusters=20, method="Wilson")])
+        'n = 40 questions about 20 pictures, 95 % intervals'
+    """
+    shown = list(records)
+    questions = sorted({record.n_questions for record in shown})
+    clusters = sorted({record.n_clusters for record in shown})
+    levels = ", ".join(sorted({format_level(record.confidence) for record in shown}))
+    if len(questions) == len(clusters) == 1:
+        return f"{format_n(questions[0], clusters[0])}, {levels} intervals"
+    return f"n = {_span(questions)} questions about {_span(clusters)} pictures, {levels} intervals"
+
+
+def list_note(what: str, names: Sequence[str]) -> str:
+    """Write a list of names for the note of a figure, cut after three; empty if there are none.
+
+    Example:
+        >>> list_note("not scored", ["crop_1x", "crop_3x", "crop_6x", "blank"]), list_note("blocked", [])
+        ('not scored: crop_1x, crop_3x, crop_6x and 1 more', '')
+    """
+    if not names:
+        return ""
+    rest = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"{what}: {', '.join(format_label(name) for name in names[:_MOST_NAMES])}{rest}"
+
+
+def _span(counts: list[int]) -> str:
+    """Write the smallest and the largest of sorted counts."""
+    if counts[0] == counts[-1]:
+        return format_count(counts[0])
+    return f"{format_count(counts[0])}–{format_count(counts[-1])}"

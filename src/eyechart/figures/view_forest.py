@@ -1,0 +1,149 @@
+"""The paired difference of every view from the baseline."""
+
+from math import ceil, floor
+from typing import TYPE_CHECKING
+
+from eyechart.figures._numbers import format_contrast, format_count, format_label, format_level, format_p
+from eyechart.figures._series import count_note, is_significant, list_note, main_baseline, main_contrasts
+from eyechart.figures._style import ACCENT, GRID, INK, MUTED, drawing_style, settle_ticks, take_axes, write_note
+from eyechart.schema import Contrast, Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.ticker import MultipleLocator
+
+__all__ = ["ViewForest"]
+
+_FRAME_IN = 1.05
+_ROW_IN = 0.145
+# The axis shows at least ±10 points, so that a narrow range does not make small differences look large.
+_SMALLEST_RANGE = 0.1
+_MOST_TICKS = 8
+
+
+class ViewForest:
+    """Paired differences from the baseline with their intervals, largest gain on top.
+
+    A filled square and a bold name mark a difference that holds after correction; an open circle one that cannot be
+    told from zero; a small cross one without a p-value. Blocked contrasts are named below and not drawn.
+    """
+
+    name = "view_forest"
+    title = "What each view gains or loses"
+
+    def draw(self, summary: Summary, axes: object | None = None) -> "Axes | None":
+        """Draw on the given matplotlib axes or on new ones; None if there is no contrast to draw.
+
+        Raises:
+            UsageError: If ``axes`` is no matplotlib axes.
+        """
+        contrasts = _sorted_contrasts(summary)
+        if not contrasts:
+            return None
+        blocked = [contrast.condition for contrast in main_contrasts(summary).values() if contrast.blocked_by]
+        with drawing_style(axes):
+            target = take_axes(axes, _FRAME_IN + _ROW_IN * len(contrasts))
+            target.axvline(0.0, color=INK, linewidth=0.8, zorder=1.5)
+            for place, contrast in enumerate(contrasts):
+                _draw_row(target, place, contrast)
+            _draw_points_axis(target, contrasts, main_baseline(summary) or "")
+            _draw_names(target, contrasts)
+            _draw_legend(target, contrasts)
+            write_note(target, [count_note(contrasts), list_note("blocked", blocked)], is_centred=False)
+            if axes is None:
+                settle_ticks(target)
+                target.tick_params(axis="y", length=0)
+        return target
+
+    def describe(self, summary: Summary) -> str:
+        """Return the figure's numbers in words, for readers who do not see it; empty if there is nothing to draw."""
+        contrasts = _sorted_contrasts(summary)
+        if not contrasts:
+            return ""
+        rows = [
+            f"{contrast.condition}: {format_contrast(contrast)}, n = {format_count(contrast.n_questions)}"
+            f"{'' if contrast.p_adjusted is None else f', adjusted p {format_p(contrast.p_adjusted)}'}"
+            for contrast in contrasts
+        ]
+        return (
+            f"Paired difference in accuracy from {main_baseline(summary)}, in percentage points with "
+            f"{format_level(contrasts[0].confidence)} intervals, for {summary.run.model.spec}. {'; '.join(rows)}."
+        )
+
+
+def _sorted_contrasts(summary: Summary) -> tuple[Contrast, ...]:
+    """Return the contrasts that may be shown, largest gain first, ties in the order of the summary."""
+    shown = [contrast for contrast in main_contrasts(summary).values() if not contrast.blocked_by]
+    return tuple(sorted(shown, key=lambda contrast: -contrast.value))
+
+
+def _draw_row(axes: "Axes", place: int, contrast: Contrast) -> None:
+    """Draw one interval and its marker: filled square, open circle or cross."""
+    holds = is_significant(contrast)
+    colour = ACCENT if holds else MUTED
+    marker = "s" if holds else "o" if contrast.p_adjusted is not None else "x"
+    axes.plot([contrast.low, contrast.high], [place, place], color=colour, linewidth=1.5 if holds else 0.9)
+    axes.plot(
+        [contrast.value],
+        [place],
+        linestyle="none",
+        marker=marker,
+        markersize=3.8,
+        markerfacecolor=colour if holds else "white",
+        markeredgecolor=colour,
+        markeredgewidth=0.9,
+        zorder=3,
+    )
+
+
+def _draw_points_axis(axes: "Axes", contrasts: tuple[Contrast, ...], baseline: str) -> None:
+    """Scale the horizontal axis in percentage points around 0, to whole tens."""
+    low = floor(min(-_SMALLEST_RANGE, *(contrast.low for contrast in contrasts)) * 10) / 10
+    high = ceil(max(_SMALLEST_RANGE, *(contrast.high for contrast in contrasts)) * 10) / 10
+    axes.set_xlim(low, high)
+    axes.xaxis.set_major_locator(_tens_locator(high - low))
+    axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:+.0f}".replace("-", "−").replace("+0", "0"))
+    axes.set_xlabel(f"difference from {format_label(baseline)}, percentage points")
+    axes.grid(axis="x", color=GRID, linewidth=0.5)
+
+
+def _tens_locator(width: float) -> "MultipleLocator":
+    """Return ticks every 5, 10, 20 or 50 points, so that at most eight stand on the axis."""
+    from matplotlib.ticker import MultipleLocator
+
+    return MultipleLocator(next((step for step in (0.05, 0.1, 0.2) if width / step <= _MOST_TICKS), 0.5))
+
+
+def _draw_names(axes: "Axes", contrasts: tuple[Contrast, ...]) -> None:
+    """Name the rows from top to bottom, in bold where the difference holds after correction."""
+    axes.set_ylim(len(contrasts) - 0.4, -0.6)
+    axes.set_yticks(range(len(contrasts)), labels=[format_label(contrast.condition) for contrast in contrasts])
+    for label, contrast in zip(axes.get_yticklabels(), contrasts, strict=True):
+        label.set_fontweight("bold" if is_significant(contrast) else "normal")
+    axes.spines["left"].set_visible(False)
+
+
+def _draw_legend(axes: "Axes", contrasts: tuple[Contrast, ...]) -> None:
+    """Explain the markers that occur."""
+    from matplotlib.lines import Line2D
+
+    level = 1 - contrasts[0].confidence
+    kinds = [
+        ("s", ACCENT, ACCENT, f"adjusted p < {level:.2g}", any(is_significant(contrast) for contrast in contrasts)),
+        (
+            "o",
+            "white",
+            MUTED,
+            "cannot be told from 0",
+            any(contrast.p_adjusted is not None and not is_significant(contrast) for contrast in contrasts),
+        ),
+        ("x", "white", MUTED, "interval only", any(contrast.p_adjusted is None for contrast in contrasts)),
+    ]
+    handles = [
+        Line2D([], [], linestyle="none", marker=marker, markersize=3.8, mfc=face, mec=edge, mew=0.9, label=label)
+        for marker, face, edge, label, occurs in kinds
+        if occurs
+    ]
+    axes.legend(
+        handles=handles, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, frameon=False, handletextpad=0.2
+    )
