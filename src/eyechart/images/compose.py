@@ -36,7 +36,7 @@ def compose(source: PixelSource, geometry: Composition, resampler: str = DEFAULT
     if geometry.resized is not None and is_whole(geometry, decoded.size):
         return np.asarray(resample(decoded.image, geometry.resized, resampler))
     kept = kept_pixels(source, geometry)
-    canvas = kept if kept.shape[:2] == geometry.canvas[::-1] else _on_white(geometry, kept)
+    canvas = lay_on_white(geometry.canvas, geometry.offset, kept)
     return canvas if geometry.resized is None else resize(canvas, geometry.resized, resampler)
 
 
@@ -89,8 +89,12 @@ def check_composition(geometry: Composition, original: Size) -> None:
         )
 
 
-def _on_white(geometry: Composition, kept: Pixels) -> Pixels:
-    canvas = np.full((geometry.canvas.height, geometry.canvas.width, 3), WHITE, np.uint8)
-    left, top = geometry.offset
-    canvas[top : top + kept.shape[0], left : left + kept.shape[1]] = kept
-    return canvas
+def lay_on_white(canvas: Size, offset: tuple[int, int], pixels: Pixels) -> Pixels:
+    """Return pixels at ``offset`` on a white canvas; the pixels themselves if they fill it."""
+    height, width, _ = pixels.shape
+    if (width, height) == tuple(canvas):
+        return pixels
+    page = np.full((canvas.height, canvas.width, 3), WHITE, np.uint8)
+    left, top = offset
+    page[top : top + height, left : left + width] = pixels
+    return page

@@ -7,6 +7,7 @@ from PIL import Image, ImageFile
 
 from eyechart.errors import ImageError, UsageError
 from eyechart.images.colour import to_srgb
+from eyechart.images.files import read_whole
 from eyechart.images.pixels import DecodedImage
 from eyechart.images.probe import PILLOW_FAULTS, ImageForm, describe_stream, open_header
 from eyechart.schema import DecodePolicy
@@ -73,7 +74,7 @@ def decode(source: Path | bytes, policy: DecodePolicy | None = None, place: str 
     if policy.version != DECODE_VERSION:
         raise UsageError(f"unknown decode policy {policy.version!r}", hint=f"this eyechart knows {DECODE_VERSION}")
     place = place or (str(source) if isinstance(source, Path) else "picture")
-    content = source if isinstance(source, bytes) else _read(source, place)
+    content = source if isinstance(source, bytes) else read_whole(source, place)
     form = describe_stream(content, place)
     check_decodable(form, place)
     if form.size.n_px > MAX_DECODED_PIXELS:
@@ -123,15 +124,6 @@ def check_decodable(form: ImageForm, place: str) -> None:
             f"{place}: {form.n_frames} {kind}, and one picture is needed",
             hint="save the one that is meant as a PNG",
         )
-
-
-def _read(path: Path, place: str) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise ImageError(
-            f"{place}: cannot read ({error.strerror})", hint="check the path and its permissions"
-        ) from error
 
 
 def _load(content: bytes, place: str) -> Image.Image:

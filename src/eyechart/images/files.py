@@ -8,7 +8,21 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from eyechart.errors import StoreError
+from eyechart.errors import ImageError, StoreError
+
+
+def read_whole(path: Path, place: str = "") -> bytes:
+    """Return the content of a file; ``place`` names it in errors, the path if empty.
+
+    Raises:
+        ImageError: If the file cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise ImageError(
+            f"{place or path}: cannot read ({error.strerror})", hint="check the path and its permissions"
+        ) from error
 
 
 def write_pieces(path: Path, pieces: Iterable[bytes]) -> tuple[str, int]:

@@ -50,6 +50,7 @@ PILLOW_FAULTS = (
 
 _HEAD_BYTES = 16
 _BITS_PER_SAMPLE = 258
+_TILE_WIDTH = 322
 _ALPHA_MODES = frozenset({"LA", "La", "PA", "RGBA", "RGBa"})
 _TIFF_MAGIC = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 
@@ -68,6 +69,7 @@ class ImageForm(Value, frozen=True):
         n_frames: Frames of an animation, or pages.
         is_progressive: Whether a JPEG is progressive or a PNG interlaced.
         has_gamma: Whether a PNG asks for another colour treatment than sRGB without a profile.
+        is_tiled: Whether a TIFF is stored in tiles, so that any region can be read by itself.
         is_complete: False if the end of a PNG is missing; other kinds show it only when they are decoded.
     """
 
@@ -82,6 +84,7 @@ class ImageForm(Value, frozen=True):
     is_progressive: bool = False
     has_gamma: bool = False
     is_complete: bool = True
+    is_tiled: bool = False
 
     @property
     def is_animated(self) -> bool:
@@ -271,6 +274,7 @@ def _pillow_form(header: ImageFile.ImageFile, media_type: str) -> ImageForm:
         has_alpha=header.mode in _ALPHA_MODES or "transparency" in header.info,
         n_frames=getattr(header, "n_frames", 1),
         is_progressive=bool(header.info.get("progressive")),
+        is_tiled=isinstance(header, TiffImagePlugin.TiffImageFile) and _TILE_WIDTH in header.tag_v2,
     )
 
 

@@ -1,0 +1,169 @@
+"""Pictures too large to decode at once: regions and downsamples by libvips, in bounded memory.
+
+Regions have the pixels of the ordinary decode. Downsamples have their own resampler name, because libvips rounds
+otherwise than Pillow. Truncation shows only when reading gets that far: a region above the fault still succeeds.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from PIL import Image
+
+from eyechart.errors import ImageError, UsageError
+from eyechart.images.colour import to_srgb
+from eyechart.images.compose import check_composition, is_whole
+from eyechart.images.decode import MAX_DECODED_PIXELS, check_decodable
+from eyechart.images.pixels import DecodedImage, Pixels
+from eyechart.images.probe import describe_form
+from eyechart.images.resample import VIPS_RESAMPLER, vips_resize
+from eyechart.schema import Box, Composition, DecodePolicy, Size
+
+if TYPE_CHECKING:  # libvips is loaded by the first large picture, not by the import
+    import pyvips
+
+_MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
+_PROFILE = "icc-profile-data"
+
+
+class LargeImage:
+    """A picture on disk from which regions are read as they are needed.
+
+    Args:
+        path: The file. Tiled TIFF gives any region in milliseconds; all else is read from its top to the region.
+        policy: The decode policy; applying an EXIF orientation is refused.
+        place: Names the picture in errors; the path if empty.
+
+    Raises:
+        ImageError: If the file is no picture, is animated, or asks for a rotation that the policy wants applied.
+    """
+
+    def __init__(self, path: Path, policy: DecodePolicy | None = None, place: str = "") -> None:
+        self.path = path
+        self.policy = policy or DecodePolicy()
+        self.place = place or str(path)
+        self.form = describe_form(path)
+        self.size = self.form.size
+        if not self._is_pyramid():
+            check_decodable(self.form, self.place)
+        if self.form.exif_orientation != 1 and self.policy.exif == "apply":
+            raise ImageError(
+                f"{self.place}: too large to be rotated by its EXIF orientation {self.form.exif_orientation}",
+                hint="rotate the file itself, or keep stored pixels with --exif ignore",
+            )
+
+    def region(self, box: Box) -> DecodedImage:
+        """Return the pixels inside an integer box, by the decode policy and with its notes.
+
+        Raises:
+            ImageError: If the region is damaged, has more than 178,956,970 pixels, or has no RGB values.
+            GeometryError: If the box is no integer box inside the picture.
+        """
+        region = Size(int(box.width), int(box.height))
+        check_composition(Composition(region, box), self.size)
+        if region.n_px > MAX_DECODED_PIXELS:
+            raise ImageError(
+                f"{self.place}: a region of {region.n_px:,} pixels, more than {MAX_DECODED_PIXELS:,} are not read",
+                hint="ask for a smaller region, or for a downsample",
+            )
+        cut = self._open().crop(int(box.x0), int(box.y0), region.width, region.height)
+        rgb, notes = to_srgb(self._to_pillow(cut), self.form, self.policy.matte, self.place)
+        return DecodedImage(rgb, self._notes(notes), self.size)
+
+    def downsample(self, size: Size) -> DecodedImage:
+        """Return the whole picture at a smaller size, by the resampler ``vips-lanczos3@1``, read once from the top.
+
+        Raises:
+            ImageError: If the file is damaged, or is not plain RGB or grey: alpha, profiles and inks would have to be
+                treated before the resize, and that needs all pixels.
+        """
+        if self.form.has_alpha or self.form.has_icc or self.form.is_cmyk:
+            raise ImageError(
+                f"{self.place}: too large to be downsampled with its transparency, colour profile or inks",
+                hint="convert the file to plain sRGB first",
+            )
+        small = vips_resize(_to_uchar(self._open()), size)
+        rgb, notes = to_srgb(self._to_pillow(small), self.form, self.policy.matte, self.place)
+        return DecodedImage(rgb, self._notes(notes), self.size)
+
+    def flat_parts(self, geometry: Composition, resampler: str) -> tuple[Size, tuple[int, int], Pixels]:
+        """Return a composition as canvas, offset and the pixels that are not white by construction.
+
+        Raises:
+            UsageError: If it is resized by another resampler than ``vips-lanczos3@1``.
+            ImageError: If a part of the picture is resized on a canvas of its own, or the file is damaged.
+            GeometryError: If the composition does not fit the picture or its canvas.
+        """
+        check_composition(geometry, self.size)
+        if geometry.resized is None:
+            kept = np.empty((0, 0, 3), np.uint8) if geometry.kept is None else self.region(geometry.kept).pixels
+            return geometry.canvas, geometry.offset, kept
+        if resampler != VIPS_RESAMPLER:
+            raise UsageError(
+                f"{self.place}: {self.size.n_px:,} pixels are too many for the resampler {resampler}",
+                hint=f"use --resampler {VIPS_RESAMPLER} for all views of the comparison",
+            )
+        if not is_whole(geometry, self.size):
+            raise ImageError(
+                f"{self.place}: too large to resize a part of it on a canvas", hint="crop the file to that part first"
+            )
+        return geometry.resized, (0, 0), self.downsample(geometry.resized).pixels
+
+    def _open(self) -> "pyvips.Image":
+        import pyvips
+
+        access = "random" if self.form.is_tiled else "sequential"
+        try:
+            # Anything less than "warning" lets libvips 8.18 return black for zstd TIFF, and grey for truncated files.
+            return pyvips.Image.new_from_file(str(self.path), access=access, fail_on="warning")
+        except pyvips.Error as error:
+            raise self._damaged(error) from error
+
+    def _to_pillow(self, picture: "pyvips.Image") -> Image.Image:
+        import pyvips
+
+        try:
+            plain = _to_uchar(picture)
+            mode = "CMYK" if picture.interpretation == "cmyk" else _MODES.get(picture.bands)
+            content = plain.write_to_memory()
+        except pyvips.Error as error:
+            raise self._damaged(error) from error
+        if mode is None or picture.format not in {"uchar", "ushort"}:
+            raise ImageError(
+                f"{self.place}: {picture.bands} bands of {picture.format} have no defined 8-bit RGB values",
+                hint="export the picture as 8-bit or 16-bit RGB",
+            )
+        image = Image.frombuffer(mode, (picture.width, picture.height), content, "raw", mode, 0, 1)
+        if self.form.has_icc and _PROFILE in picture.get_fields():
+            image.info["icc_profile"] = picture.get(_PROFILE)
+        return image
+
+    def _notes(self, notes: list[str]) -> tuple[str, ...]:
+        if self.form.mode == "P":  # libvips expands palettes while loading
+            notes = [*notes, "palette_expanded"]
+        if self.form.has_gamma:
+            notes = [*notes, "gamma_ignored"]
+        if self.form.exif_orientation != 1:
+            notes = [*notes, "exif_orientation_ignored"]
+        return tuple(sorted(notes))
+
+    def _is_pyramid(self) -> bool:
+        """Whether the further pages of a TIFF are smaller copies of the first."""
+        import pyvips
+
+        if self.form.media_type != "image/tiff" or not self.form.is_animated:
+            return False
+        second = pyvips.Image.new_from_file(str(self.path), page=1)
+        halved = (self.size.width // 2, self.size.height // 2)
+        return abs(second.width - halved[0]) <= 1 and abs(second.height - halved[1]) <= 1
+
+    def _damaged(self, error: Exception) -> ImageError:
+        reason = " ".join(str(error).split())
+        return ImageError(
+            f"{self.place}: libvips cannot decode it ({reason})",
+            hint="the file is damaged, or uses a compression that this libvips does not read",
+        )
+
+
+def _to_uchar(picture: "pyvips.Image") -> "pyvips.Image":
+    return (picture >> 8).cast("uchar") if picture.format == "ushort" else picture
