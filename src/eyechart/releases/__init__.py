@@ -1,0 +1,1 @@
+"""Releases: published collections in SUM's layout, built, verified and split."""

@@ -1,0 +1,76 @@
+"""Small releases made in the tests: four questions on three pictures, with SUM's own kinds of defects."""
+
+import json
+
+import numpy as np
+from PIL import Image
+
+from eyechart.benchmarks.folder import FolderKind, FolderOptions
+from eyechart.releases.build import build_release
+from eyechart.releases.layout import BuildSettings
+from eyechart.views import parse_view
+
+SIZE = (64, 48)
+VIEW_IDS = (
+    "original",
+    "crop_1x",
+    "crop_3x",
+    "whiteground_1x",
+    "whiteground_3x",
+    "downsample_0_5",
+    "target_only_1x",
+    "target_only_3x",
+    "target_only_original",
+)
+TASKS = ("OCR", "Color")
+IMAGES = ("p0.png", "p1.jpg", "p2.png")
+# Question 2 crosses the border and has twin choices; question 3 shares its picture with 0, and its box is everything.
+QUESTIONS = (
+    {"image": "p0.png", "box": [5, 10, 20, 25], "choices": ["a", "b"], "answer": "B", "n_signs": 3},
+    {"image": "p1.jpg", "box": [30.5, 5, 45, 15], "choices": ["a", "b", "c", "d"], "answer": "A", "n_signs": 1},
+    {"image": "p2.png", "box": [-3, 40, 10, 50], "choices": ["red", "Red", "Brown", "Black"], "answer": "C"},
+    {"image": "p0.png", "box": [0, 0, 64, 48], "choices": ["a", "b"], "answer": "A"},
+)
+
+
+def picture(seed):
+    """A noisy picture; no two pixels of it are likely equal, so a shifted copy is never taken for the right one."""
+    width, height = SIZE
+    return Image.fromarray(np.random.default_rng(seed).integers(0, 255, (height, width, 3), np.uint8))
+
+
+def write_source(folder):
+    """Write pictures and questions.jsonl."""
+    for seed, name in enumerate(IMAGES):
+        picture(seed).save(folder / name, **({"quality": 90} if name.endswith("jpg") else {}))
+    rows = [
+        {
+            "id": f"{number:06d}",
+            "question": "What is it?",
+            "task": ("OCR", "Color")[number % 2],
+            "source": "mine",
+            **row,
+        }
+        for number, row in enumerate(QUESTIONS)
+    ]
+    (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+
+
+def open_source(folder):
+    """Return the folder benchmark of ``write_source``."""
+    return FolderKind().open(folder, FolderOptions(box_format="xyxy"))
+
+
+def settings(*view_ids, **changes):
+    """Return build settings with these views, by default the nine of VIEW_IDS."""
+    views = tuple(parse_view(view_id) for view_id in view_ids or VIEW_IDS)
+    return BuildSettings(views=views, preset=None, **changes)
+
+
+def make_release(folder, **changes):
+    """Build a release under ``folder`` and return its path."""
+    source, out = folder / "source", folder / "release"
+    source.mkdir()
+    write_source(source)
+    build_release(open_source(source), out, settings(**changes), n_processes=1)
+    return out
