@@ -1,0 +1,114 @@
+"""Where a provider is reached and with which key: from the environment, and never into a message or a file."""
+
+import os
+import urllib.parse
+from collections.abc import Mapping
+
+from eyechart.errors import AuthenticationError, BadRequestError, UsageError
+from eyechart.schema import Value
+
+NO_KEY = "not-needed"
+_MIN_REDACTED_CHARACTERS = 4
+
+
+class Provider(Value, frozen=True):
+    """A service that speaks a known interface.
+
+    Args:
+        name: As in ``provider/name``.
+        key_variable: Environment variable that holds the key.
+        base_url: Where it is reached unless told otherwise; None if there is no such place.
+        base_url_variable: Environment variable that names another place.
+        needs_key: Whether its own place refuses requests without a key.
+    """
+
+    name: str
+    key_variable: str
+    base_url: str | None = None
+    base_url_variable: str | None = None
+    needs_key: bool = True
+
+
+def check_base_url(base_url: str, source: str) -> None:
+    """Refuse an address that is no web address.
+
+    Raises:
+        UsageError: If it does not begin with ``http://`` or ``https://`` and a host.
+    """
+    parts = urllib.parse.urlsplit(base_url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise UsageError(f"{source} {base_url!r} is no web address", hint="for example http://localhost:8000/v1")
+
+
+def find_base_url(provider: Provider, given: str | None, environment: Mapping[str, str] = os.environ) -> str:
+    """Return the address to ask: as given, else from the environment, else the provider's own.
+
+    Raises:
+        BadRequestError: If there is none, or the environment's is no web address.
+
+    Example:
+        >>> find_base_url(Provider("ollama", "OLLAMA_API_KEY", "http://localhost:11434/v1"), None, {})
+        'http://localhost:11434/v1'
+    """
+    if given:
+        return given
+    variable = provider.base_url_variable
+    found = environment.get(variable) if variable else None
+    if found:
+        try:
+            check_base_url(found, str(variable))
+        except UsageError as error:
+            raise BadRequestError(error.message, hint=error.hint, parameter="base_url") from error
+    address = found or provider.base_url
+    if not address:
+        also = f" or set {variable}" if variable else ""
+        raise BadRequestError(
+            f"{provider.name} has no address of its own", hint=f"give --base-url{also}", parameter="base_url"
+        )
+    return address
+
+
+def find_key(provider: Provider, base_url: str, environment: Mapping[str, str] = os.environ) -> str:
+    """Return the key, or a placeholder where a server of one's own needs none.
+
+    Raises:
+        AuthenticationError: If the provider's own place needs a key and the environment holds none, or what it holds
+            cannot be a key.
+    """
+    key = environment.get(provider.key_variable, "").strip()
+    if key:
+        if not (key.isascii() and key.isprintable()):
+            raise AuthenticationError(
+                f"{provider.key_variable} holds characters that no key has", hint="copy the key again"
+            )
+        return key
+    if provider.needs_key and base_url == provider.base_url:
+        raise AuthenticationError(f"{provider.key_variable} is not set", hint=key_hint(provider))
+    return NO_KEY
+
+
+def key_hint(provider: Provider) -> str:
+    """Return what to do about a missing or rejected key."""
+    return f"set the environment variable {provider.key_variable} to a key that may use this model"
+
+
+def without_key(text: str, key: str) -> str:
+    """Return a text with every occurrence of the key blotted out.
+
+    Example:
+        >>> without_key("Incorrect key sk-secret", "sk-secret")
+        'Incorrect key [key]'
+    """
+    return text.replace(key, "[key]") if len(key) >= _MIN_REDACTED_CHARACTERS and key != NO_KEY else text
+
+
+def shown_url(base_url: str) -> str:
+    """Return an address without user, password and query, for messages.
+
+    Example:
+        >>> shown_url("https://user:secret@host.example:8000/v1?key=abc")
+        'https://host.example:8000/v1'
+    """
+    parts = urllib.parse.urlsplit(base_url)
+    place = f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+    return f"{parts.scheme}://{place}{parts.path}"

@@ -1,0 +1,12 @@
+"""A planted key, and nothing else from anyone's environment."""
+
+import pytest
+from models.asks import KEY
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch):
+    for provider in ("OPENAI", "VLLM", "OLLAMA", "LMSTUDIO", "OPENROUTER", "TOGETHER", "DASHSCOPE", "SGLANG"):
+        monkeypatch.delenv(f"{provider}_API_KEY", raising=False)
+        monkeypatch.delenv(f"{provider}_BASE_URL", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
