@@ -24,14 +24,13 @@ from eyechart.stats.codes import Code
 from eyechart.stats.corrections import Correction, adjust
 from eyechart.stats.paired import DIFFERENCE_METHOD, DifferenceTable, estimate_differences, subtract
 from eyechart.stats.proportion import PROPORTION_METHOD, ProportionTable, estimate_proportions
-from eyechart.stats.sign_flip import EXACT_METHOD, SAMPLED_METHOD, sign_flip
+from eyechart.stats.sign_flip import name_p_method, sign_flip
 
 # Below these a p-value is not printed (rule TINY_GROUP of the specification's section 5).
 MIN_QUESTIONS = 30
 MIN_CLUSTERS = 20
 # A net difference between identical pictures below this p is a fault of the pipeline (rule AA_NOISE).
 _ALARM_P = 0.01
-_N_FLIPS = 4999
 
 Pair = tuple[str, str]
 
@@ -239,7 +238,7 @@ def contrasts_between(
     clusters = table.clusters
     differences, is_paired = subtract(table.values, table.present, first, second)
     numbers = estimate_differences(differences, is_paired, clusters, confidence=confidence)
-    flips = sign_flip(cluster_sums(differences, clusters), n_flips=_N_FLIPS)
+    flips = sign_flip(cluster_sums(differences, clusters))
     identical = {frozenset(pair) for pair in negative_controls}
     contrasts = [_contrast(table, pair, numbers, index, confidence) for index, pair in enumerate(pairs)]
     tested = [
@@ -298,7 +297,7 @@ def _with_p(contrast: Contrast, p: float, *, is_exact: bool, is_control: bool) -
     return msgspec.structs.replace(
         contrast,
         p=p if may_test else None,
-        p_method=(EXACT_METHOD if is_exact else SAMPLED_METHOD.format(n_flips=_N_FLIPS)) if may_test else None,
+        p_method=name_p_method(is_exact=is_exact) if may_test else None,
         family="negative controls, not corrected" if is_control else None,
         warnings=tuple(warnings),
     )

@@ -102,22 +102,43 @@ def estimate_differences(
     """
     check_confidence(confidence)
     check_differences(differences, present, limit)
-    sums, sizes = cluster_sums(differences, clusters), cluster_sums(present, clusters)
-    n, n_clusters = sizes.sum(axis=0), np.count_nonzero(sizes, axis=0).astype(np.int64)
-    total = sums.sum(axis=0)
-    centre = total / (n + 2.0)
-    squares = ((sums - sizes * centre) ** 2).sum(axis=0) + (1.0 - centre) ** 2 + (1.0 + centre) ** 2
-    variance = (n_clusters + 2.0) / (n_clusters + 1.0) * squares / (n + 2.0) ** 2
-    half = critical_t(n_clusters + 1, confidence) * np.sqrt(variance)
+    centre, error, freedom = bonett_price(differences, present, clusters)
+    half = critical_t(freedom, confidence) * error
+    n = np.count_nonzero(present, axis=0).astype(np.int64)
     return DifferenceTable(
-        value=divide(total, n, where_zero=0.0),
+        value=divide(np.sum(differences, axis=0), n, where_zero=0.0),
         low=np.maximum(centre - half, -limit),
         high=np.minimum(centre + half, limit),
-        n_questions=n.astype(np.int64),
-        n_clusters=n_clusters,
+        n_questions=n,
+        n_clusters=freedom - 1,
         gained=np.count_nonzero(differences > SCORE_ROUNDING, axis=0).astype(np.int64),
         lost=np.count_nonzero(differences < -SCORE_ROUNDING, axis=0).astype(np.int64),
     )
+
+
+def bonett_price(differences: Floats, present: Bools, clusters: Clusters) -> tuple[Floats, Floats, Integers]:
+    """Return the shrunken mean difference d̃, its standard error √V, and its degrees of freedom G+1.
+
+    Args:
+        differences: (n_questions, …) differences; entries that are not present must be 0.
+        present: Same shape, True where both sides are scored.
+        clusters: Grouping of the questions.
+
+    Raises:
+        StatisticsError: If the number of questions differs from that of the labels.
+
+    Example:
+        >>> from eyechart.stats.clusters import find_clusters
+        >>> centre, error, freedom = bonett_price(np.ones(2), np.full(2, True), find_clusters(["a", "b"]))
+        >>> float(centre), int(freedom)
+        (0.5, 3)
+    """
+    sums, sizes = cluster_sums(differences, clusters), cluster_sums(present, clusters)
+    n, n_clusters = sizes.sum(axis=0), np.count_nonzero(sizes, axis=0)
+    centre = np.asarray(sums.sum(axis=0) / (n + 2.0))
+    squares = ((sums - sizes * centre) ** 2).sum(axis=0) + (1.0 - centre) ** 2 + (1.0 + centre) ** 2
+    variance = (n_clusters + 2.0) / (n_clusters + 1.0) * squares / (n + 2.0) ** 2
+    return centre, np.sqrt(variance), np.asarray(n_clusters + 1, dtype=np.int64)
 
 
 def check_differences(differences: Floats, present: Bools, limit: float = 1.0) -> None:

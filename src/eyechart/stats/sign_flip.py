@@ -7,8 +7,7 @@ import numpy as np
 
 from eyechart.stats.arrays import SCORE_ROUNDING, Bools, Floats, Integers
 
-EXACT_METHOD = "cluster sign-flip mid-p, exact"
-SAMPLED_METHOD = "cluster sign-flip mid-p, {n_flips} Monte-Carlo flips"
+_N_FLIPS = 4999
 
 # Beyond this many steps of the common denominator, sampling is faster than convolution (specification, section 2.1).
 _MAX_TOTAL = 100_000
@@ -30,7 +29,17 @@ class SignFlipTable(NamedTuple):
     is_exact: Bools
 
 
-def sign_flip(sums: Floats, *, n_flips: int = 4999, rng: np.random.Generator | None = None) -> SignFlipTable:
+def name_p_method(*, is_exact: bool) -> str:
+    """Return how a record names the p of ``sign_flip`` with its default number of flips.
+
+    Example:
+        >>> name_p_method(is_exact=True)
+        'cluster sign-flip mid-p, exact'
+    """
+    return "cluster sign-flip mid-p, " + ("exact" if is_exact else f"{_N_FLIPS} Monte-Carlo flips")
+
+
+def sign_flip(sums: Floats, *, n_flips: int = _N_FLIPS, rng: np.random.Generator | None = None) -> SignFlipTable:
     """Test whether cluster sums of paired differences are symmetric about 0.
 
     If the two conditions are exchangeable within an image, the signs of the cluster sums T_g are independent fair
