@@ -285,6 +285,19 @@ class PredictsSeen(Protocol):
 
 
 @runtime_checkable
+class TellsFingerprint(Protocol):
+    """A served model whose server can say which weights it serves."""
+
+    async def fingerprint(self) -> str | None:
+        """Return a hash of what the server says of its weights, None where it says nothing.
+
+        Raises:
+            ModelError: If the server cannot be asked.
+        """
+        ...
+
+
+@runtime_checkable
 class Prompt(Protocol):
     """A wording. Its id is ``name@version``."""
 

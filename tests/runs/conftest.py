@@ -13,7 +13,6 @@ from eyechart.runs.plan import plan_run
 from eyechart.schema import BenchmarkIdentity, Box, ImageRef, ModelIdentity, Question, Size
 from eyechart.views import resolve_views
 
-
 SIZE = Size(400, 300)
 
 

@@ -1,0 +1,274 @@
+"""The loop that asks: bounded, patient, and never losing or inventing an answer."""
+
+import asyncio
+import os
+import platform
+import re
+import secrets
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+
+import msgspec
+
+from eyechart.errors import (
+    AuthenticationError,
+    BadRequestError,
+    EyechartError,
+    GeometryError,
+    ImageError,
+    ModelError,
+    StoreError,
+    TransientModelError,
+)
+from eyechart.kinds import Ask, AskedIdentity, Model, Reply, TellsFingerprint
+from eyechart.runs.answers import GENERATION
+from eyechart.runs.listening import Listener
+from eyechart.runs.patience import Patience
+from eyechart.runs.pictures import LazyPicture, PictureSource, name_place, weight_bytes
+from eyechart.runs.replies import Asking, error_row, reply_row
+from eyechart.runs.retrying import Retrying, Stop
+from eyechart.runs.room import Room
+from eyechart.runs.sight import observed_seen
+from eyechart.runs.store import AnswerWriter
+from eyechart.schema import JsonObject, ModelIdentity, Request, Response, Seen, Value
+
+# A server that is down is said at once; waiting for one is what wait_for_server_seconds is for.
+_FINGERPRINT_ATTEMPTS = 3
+
+
+class LoopSettings(Value, frozen=True):
+    """Limits of the loop; none of them changes an answer.
+
+    Args:
+        concurrency: Requests in flight; a model may allow fewer.
+        max_bytes_in_flight: Bound of the pictures in flight, by their size as sent or, where drawn, as raw pixels.
+        patience: Limits of retries and waits.
+    """
+
+    concurrency: int = 8
+    max_bytes_in_flight: int = 256 << 20
+    patience: Patience = Patience()
+
+
+class Asker:
+    """Asks a model request by request and appends every answer.
+
+    Requests are taken one at a time from an iterator by as many workers as may be in flight, so memory does not grow
+    with their number. ``ask`` may be called again with further requests; limits and counts go on.
+
+    Args:
+        model: Who is asked.
+        pictures: Where pictures come from.
+        writer: Where answers go.
+        settings: Limits.
+        listener: Is told of every answer and wait.
+        generations: For requests whose old answer was too old, the generation of the new one.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        pictures: PictureSource,
+        writer: AnswerWriter,
+        settings: LoopSettings,
+        *,
+        listener: Listener,
+        generations: dict[str, int] | None = None,
+    ) -> None:
+        self.n_asked = 0
+        self._model, self._pictures, self._writer, self._listener = model, pictures, writer, listener
+        self._settings = settings
+        self._generations = generations or {}
+        self._retrying = Retrying(settings.patience, listener)
+        self._room = Room(settings.max_bytes_in_flight)
+        self._threads = ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="picture")
+        self._fatal: EyechartError | None = None
+
+    @property
+    def stop(self) -> Stop | None:
+        """Why nothing more is asked; None while all goes well."""
+        return self._retrying.stop
+
+    async def ask(self, requests: Iterable[Request]) -> None:
+        """Ask all requests, or until something ends the run; then ``stop`` says why.
+
+        What is in flight when the run must end is awaited and stored, since it is paid for.
+
+        Raises:
+            BadRequestError: If the provider refuses a parameter of the run.
+            AuthenticationError: If the key is missing or refused.
+            ImageError: If a picture cannot be made; the message names question and view.
+            StoreError: If an answer cannot be stored; only this drops what is in flight.
+        """
+        limit = self._model.max_concurrency or self._settings.concurrency
+        waiting = iter(requests)
+        workers = [asyncio.create_task(self._work(waiting)) for _ in range(min(self._settings.concurrency, limit))]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+        if self._fatal is not None:
+            raise self._fatal
+
+    def close(self) -> None:
+        """End the threads that make pictures."""
+        self._threads.shutdown(cancel_futures=True)
+
+    async def _work(self, waiting: Iterator[Request]) -> None:
+        while await self._retrying.may_begin():
+            request = next(waiting, None)
+            if request is None:
+                return
+            async with self._room.hold(self._weight(request)):
+                await self._settle(request)
+
+    async def _settle(self, request: Request) -> None:
+        """Ask one request until it is settled or given up, and store how it ended."""
+        pictures = tuple(self._pictures.send(picture) for picture in request.pictures)
+        try:
+            await self._prepare(pictures)
+            row, reply = await self._attempt(request, pictures)
+        except (ImageError, GeometryError) as error:
+            self._end_by(name_place(error, f"{request.benchmark}/{request.question_id} in view {request.view}"))
+        except EyechartError as error:
+            self._end_by(error)
+        else:
+            self._writer.append(row, self._seen(request, reply, pictures))
+            self.n_asked += 1
+            self._listener.answered(request, row)
+
+    def _seen(self, request: Request, reply: Reply | None, pictures: tuple[LazyPicture, ...]) -> Iterable[Seen]:
+        if reply is None or self._model.reads == "identity":
+            return ()
+        return observed_seen(request, reply.seen, tuple(picture.sent_as for picture in pictures))
+
+    async def _prepare(self, pictures: tuple[LazyPicture, ...]) -> None:
+        """Make the pictures in a thread, so that other requests go on meanwhile."""
+        if self._model.reads == "pixels" and pictures:
+            await asyncio.get_running_loop().run_in_executor(self._threads, self._pictures.prepare, pictures)
+
+    async def _attempt(self, request: Request, pictures: tuple[LazyPicture, ...]) -> tuple[Response, Reply | None]:
+        """Ask until there is an answer, a final error, or no point in trying again.
+
+        Raises:
+            EyechartError: If the run cannot go on.
+        """
+        ask = self._ask_of(request, pictures)
+        began = time.monotonic()
+        n_attempts = 0
+        while True:
+            n_attempts += 1
+            attempt_began = time.monotonic()
+            try:
+                reply = await self._answer(ask)
+            except TransientModelError as error:
+                if await self._retrying.may_repeat(error, n_attempts, time.monotonic() - began):
+                    continue
+                failure: Exception = error
+            except EyechartError as error:
+                if _ends_run(error):
+                    raise
+                failure = error
+            except Exception as error:  # noqa: BLE001 -- a fault of one call or plug-in must not lose the others
+                failure = error
+            else:
+                self._retrying.note_answer()
+                return reply_row(reply, self._asking(request, attempt_began, n_attempts)), reply
+            return error_row(failure, self._asking(request, attempt_began, n_attempts)), None
+
+    async def _answer(self, ask: Ask) -> Reply:
+        seconds = self._settings.patience.attempt_seconds
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._model.answer(ask)
+        except TimeoutError:
+            raise TransientModelError(f"no answer within {seconds:g} s", hint="a longer --timeout may help") from None
+
+    def _end_by(self, error: EyechartError) -> None:
+        self._fatal = self._fatal or error
+        self._retrying.end(error.message, error.hint)
+
+    def _weight(self, request: Request) -> int:
+        return 0 if self._model.reads == "identity" else sum(weight_bytes(picture) for picture in request.pictures)
+
+    def _ask_of(self, request: Request, pictures: tuple[LazyPicture, ...]) -> Ask:
+        identity = None
+        if self._model.reads == "identity":
+            identity = AskedIdentity(
+                request_id=request.id,
+                question_id=request.question_id,
+                view=request.view,
+                condition=request.condition,
+                repeat=request.repeat,
+            )
+        return Ask(
+            prompt=request.prompt,
+            pictures=pictures,
+            choices=request.choices,
+            sampling=request.sampling,
+            identity=identity,
+        )
+
+    def _asking(self, request: Request, attempt_began: float, n_attempts: int) -> Asking:
+        generation = self._generations.get(request.id, 0)
+        extra: JsonObject = {GENERATION: generation} if generation else {}
+        return Asking(
+            request_id=request.id,
+            seconds=time.monotonic() - attempt_began,
+            finished_at=utc_now().isoformat(timespec="milliseconds"),
+            attempts=n_attempts,
+            extra=extra,
+        )
+
+
+async def read_identity(model: Model, patience: Patience, listener: Listener) -> ModelIdentity:
+    """Return the model's identity, with the fingerprint that its server tells where nothing better is known.
+
+    Raises:
+        TransientModelError: If the server cannot be reached.
+        AuthenticationError: If the key is missing or refused.
+    """
+    identity = model.identity
+    if identity.revision is not None or identity.fingerprint is not None or not isinstance(model, TellsFingerprint):
+        return identity
+    retrying = Retrying(msgspec.structs.replace(patience, max_attempts=_FINGERPRINT_ATTEMPTS), listener)
+    began = time.monotonic()
+    n_attempts = 0
+    try:
+        while True:
+            n_attempts += 1
+            try:
+                fingerprint = await model.fingerprint()
+            except TransientModelError as error:
+                if not await retrying.may_repeat(error, n_attempts, time.monotonic() - began):
+                    raise
+            else:
+                return msgspec.structs.replace(identity, fingerprint=fingerprint)
+    except (AuthenticationError, TransientModelError):
+        raise
+    except ModelError:
+        return identity  # a server that lists no models
+    finally:
+        await model.close()
+
+
+def utc_now() -> datetime:
+    """Return the present in UTC."""
+    return datetime.now(UTC)
+
+
+def writer_name() -> str:
+    """Return a name for this process's files that no other process has: host, process id and a random end."""
+    host = re.sub(r"[^A-Za-z0-9-]+", "-", platform.node()).strip("-")[:40] or "host"
+    return f"{host}-{os.getpid()}-{secrets.token_hex(4)}"
+
+
+def _ends_run(error: EyechartError) -> bool:
+    """Whether an error would strike every further request as well, or is no matter of this request."""
+    if isinstance(error, BadRequestError):
+        return error.parameter is not None
+    return isinstance(error, AuthenticationError | StoreError) or not isinstance(error, ModelError)

@@ -1,0 +1,225 @@
+"""Pictures on their way to a model: made when they are asked for, from originals decoded once."""
+
+import hashlib
+from functools import cached_property, lru_cache
+from threading import Lock
+from typing import Literal
+
+from eyechart.errors import EyechartError, ImageError, UsageError
+from eyechart.images.cache import DecodedCache
+from eyechart.images.compose import compose, is_whole
+from eyechart.images.decode import decode, is_standing
+from eyechart.images.encode import encode_composition
+from eyechart.images.files import read_whole
+from eyechart.images.hash import pixel_sha256
+from eyechart.images.pixels import DecodedImage, Pixels
+from eyechart.images.probe import describe_stream
+from eyechart.images.resample import DEFAULT_RESAMPLER, check_resampler
+from eyechart.kinds import Benchmark
+from eyechart.runs.plan import DEFAULT_TRANSPORT, PlanOptions
+from eyechart.schema import Composition, ImageRef, Picture, Size
+
+Form = Literal["pixels", "encoded"]
+
+_PNG = "image/png"
+_N_LOCKS = 64
+_RAW_BYTES_PER_PIXEL = 3
+
+
+class PictureSource:
+    """Makes the pictures of a benchmark's requests, keeping recent originals decoded.
+
+    Transport ``native@1``: a file that is sent whole and unchanged leaves as its own bytes where any decoder reads
+    the same pixels from it; everything else leaves as PNG of our pixels. May be used by several threads.
+
+    Args:
+        benchmark: Where the files are.
+        max_decoded_bytes: Bound of the decoded originals kept in memory.
+        max_drawn_bytes: Bound of the drawn views kept in memory, for questions that share them.
+    """
+
+    def __init__(
+        self, benchmark: Benchmark, *, max_decoded_bytes: int = 512 << 20, max_drawn_bytes: int = 192 << 20
+    ) -> None:
+        self._benchmark = benchmark
+        self._decoded = DecodedCache(max_decoded_bytes)
+        self._drawn = DecodedCache(max_drawn_bytes)
+        # One thread decodes a picture while the others that want it wait, instead of all decoding it.
+        self._locks = tuple(Lock() for _ in range(_N_LOCKS))
+        self._forms_asked: set[Form] = set()
+        self._pixel_sha256 = lru_cache(maxsize=4096)(self._hash_pixels)
+
+    def send(self, picture: Picture) -> "LazyPicture":
+        """Return a picture that is made when the model asks for it."""
+        return LazyPicture(self, picture)
+
+    def prepare(self, pictures: tuple["LazyPicture", ...]) -> None:
+        """Make the pictures in the form that this model asked for before, so that its own call does not wait.
+
+        Raises:
+            ImageError: If a file cannot be read or decoded, or is not the one that was planned.
+        """
+        for picture in pictures:
+            if "encoded" in self._forms_asked:
+                picture.encoded()
+            if "pixels" in self._forms_asked:
+                picture.pixels()
+
+    def note_form(self, form: Form) -> None:
+        """Remember in which form the model takes pictures."""
+        self._forms_asked.add(form)
+
+    def pixel_sha256(self, picture: Picture) -> str:
+        """Return the content key of a picture's pixels."""
+        return self._pixel_sha256(picture)
+
+    def draw(self, picture: Picture) -> Pixels:
+        """Return the pixels of a picture, shape (height, width, 3), uint8 RGB.
+
+        Raises:
+            ImageError: If the file cannot be read or decoded, or is not the one that was planned.
+        """
+
+        def drawn() -> DecodedImage:
+            decoded = self.decoded(picture)
+            resampler = picture.recipe.resampler or DEFAULT_RESAMPLER
+            return DecodedImage.from_pixels(compose(decoded, _composition(picture), resampler))
+
+        return self._drawn.get(picture.recipe_key, picture.recipe.decode, drawn).pixels
+
+    def encode(self, picture: Picture) -> tuple[bytes, str]:
+        """Return the bytes that leave for a picture, and their media type.
+
+        Raises:
+            ImageError: If the file cannot be read or decoded, or is not the one that was planned.
+        """
+        standing = self._standing_bytes(picture)
+        if standing is not None:
+            return standing, picture.image.media_type
+        resampler = picture.recipe.resampler or DEFAULT_RESAMPLER
+        return encode_composition(self.decoded(picture), _composition(picture), resampler), _PNG
+
+    def decoded(self, picture: Picture) -> DecodedImage:
+        """Return the decoded file behind a picture, from memory if it was used lately."""
+        image, policy = picture.image, picture.recipe.decode
+        with self._locks[hash(image.file_sha256) % _N_LOCKS]:
+            return self._decoded.get(
+                image.file_sha256, policy, lambda: decode(self._read(image), policy, self._place(image))
+            )
+
+    def _standing_bytes(self, picture: Picture) -> bytes | None:
+        """Return the file as it is, None where other pixels than the decoded file's own are to be sent."""
+        size = picture.image.size
+        if not is_whole(_composition(picture), size) or picture.recipe.geometry.size != size:
+            return None
+        content = self._read(picture.image)
+        return content if is_standing(describe_stream(content, self._place(picture.image))) else None
+
+    def _read(self, image: ImageRef) -> bytes:
+        """Return the bytes of a file, refusing one that changed since the run was planned."""
+        content = read_whole(self._benchmark.image_path(image), self._place(image))
+        if hashlib.sha256(content).hexdigest() != image.file_sha256:
+            raise ImageError(
+                f"{self._place(image)}: the file is not the one that was planned",
+                hint="it changed during the run; restore it, or start a new run",
+            )
+        return content
+
+    def _place(self, image: ImageRef) -> str:
+        return str(self._benchmark.image_path(image))
+
+    def _hash_pixels(self, picture: Picture) -> str:
+        return pixel_sha256(self.draw(picture))
+
+
+class LazyPicture:
+    """One picture of one request. Nothing about it tells which view, question or file it came from."""
+
+    def __init__(self, source: PictureSource, picture: Picture) -> None:
+        self._source = source
+        self._picture = picture
+
+    @property
+    def size(self) -> Size:
+        """Size in pixels."""
+        return self._picture.size
+
+    @property
+    def pixel_sha256(self) -> str:
+        """Content key: two pictures with the same pixels have the same one."""
+        return self._source.pixel_sha256(self._picture)
+
+    @property
+    def media_type(self) -> str:
+        """Media type of ``encoded()``."""
+        return self._sent[1]
+
+    def pixels(self) -> Pixels:
+        """Return the pixels, shape (height, width, 3), uint8 RGB."""
+        self._source.note_form("pixels")
+        return self._pixels
+
+    def encoded(self) -> bytes:
+        """Return the bytes to send, in ``media_type``."""
+        self._source.note_form("encoded")
+        return self._sent[0]
+
+    @property
+    def sent_as(self) -> tuple[int | None, str | None]:
+        """Length and media type of the bytes if they were asked for, else None and None."""
+        if "_sent" not in self.__dict__:
+            return (None, None)
+        return (len(self._sent[0]), self._sent[1])
+
+    @cached_property
+    def _pixels(self) -> Pixels:
+        return self._source.draw(self._picture)
+
+    @cached_property
+    def _sent(self) -> tuple[bytes, str]:
+        return self._source.encode(self._picture)
+
+
+def weight_bytes(picture: Picture) -> int:
+    """Return an upper bound of what a picture weighs on its way: its file, or its raw pixels where it is drawn.
+
+    Example:
+        >>> from eyechart.schema import Box, Composition, ImageRef, Picture, Recipe, Size
+        >>> image = ImageRef("", Size(40, 30), "image/jpeg", n_bytes=700)
+        >>> crop = Recipe(Composition(Size(10, 10), Box(0, 0, 10, 10)))
+        >>> weight_bytes(Picture(image, crop, "", Size(10, 10)))
+        300
+    """
+    is_file = picture.size == picture.image.size and is_whole(_composition(picture), picture.image.size)
+    if is_file and picture.image.n_bytes is not None:
+        return picture.image.n_bytes
+    return picture.size.n_px * _RAW_BYTES_PER_PIXEL
+
+
+def check_drawing(options: PlanOptions) -> None:
+    """Refuse a resampler or transport that does not exist, before anything is asked.
+
+    Raises:
+        UsageError: If a name is unknown.
+        MissingDependencyError: If the resampler's library is not installed.
+    """
+    check_resampler(options.resampler)
+    if options.transport != DEFAULT_TRANSPORT:
+        raise UsageError(f"unknown transport {options.transport!r}", hint=f"this eyechart knows {DEFAULT_TRANSPORT}")
+
+
+def name_place(error: EyechartError, place: str) -> ImageError:
+    """Return a picture's error with the question and view it struck.
+
+    Example:
+        >>> name_place(ImageError("a.png: truncated"), "folder/q1 in view crop_3x").message
+        'folder/q1 in view crop_3x: a.png: truncated'
+    """
+    return ImageError(f"{place}: {error.message}", hint=error.hint)
+
+
+def _composition(picture: Picture) -> Composition:
+    geometry = picture.recipe.geometry
+    if not isinstance(geometry, Composition):
+        raise UsageError("pictures on a grid cannot be drawn by this version", hint="leave grid views out")
+    return geometry

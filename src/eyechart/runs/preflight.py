@@ -1,0 +1,116 @@
+"""The first answers, looked at before the rest is paid for: two questions under four views each."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from eyechart.runs.listening import CheckedAnswer
+from eyechart.runs.retrying import Stop
+from eyechart.schema import Question, Request, Response, Score, Seen
+from eyechart.views import parse_view
+
+N_QUESTIONS = 2
+N_VIEWS = 4
+# An answer that says it cannot be given is an answer in the expected form.
+_GOOD_REASONS = frozenset({"cannot_tell"})
+
+
+def choose_first(requests: Iterable[Request]) -> tuple[Request, ...]:
+    """Return the requests to ask first: two questions, on different pictures where there are, four views each.
+
+    Views of different families are preferred, the first planned of each. Repeats are left for later.
+
+    Args:
+        requests: All requests in the order of asking.
+    """
+    by_question: dict[str, list[Request]] = {}
+    pictures: set[str] = set()
+    spare: list[list[Request]] = []
+    for request in requests:
+        if len(by_question) == N_QUESTIONS and request.question_id not in by_question:
+            break
+        picture = request.pictures[0].image.file_sha256 if request.pictures else request.question_id
+        if request.question_id not in by_question and picture in pictures:
+            _add_spare(spare, request)
+            continue
+        pictures.add(picture)
+        if request.repeat == 0:
+            by_question.setdefault(request.question_id, []).append(request)
+    chosen = [*by_question.values(), *spare][:N_QUESTIONS]
+    return tuple(request for group in chosen for request in _four_views(group))
+
+
+def check_first(
+    requests: Sequence[Request],
+    responses: Mapping[str, Response],
+    scores: Mapping[str, Score],
+    seen: Mapping[str, Seen],
+) -> tuple[CheckedAnswer, ...]:
+    """Put the first answers beside what was read from them.
+
+    An answer is bad if there is none, the model refused it, or no letter was read from it although there are options.
+
+    Args:
+        requests: What was asked first.
+        responses: By request id; a request without one got no answer.
+        scores: By request id.
+        seen: What was observed of the first picture, by request id.
+    """
+    checked = []
+    for request in requests:
+        response, score = responses.get(request.id), scores.get(request.id)
+        look = seen.get(request.id)
+        checked.append(
+            CheckedAnswer(
+                request=request,
+                response=response,
+                score=score,
+                seen_size=look.seen_size if look else None,
+                is_bad=_is_bad(request, response, score),
+            )
+        )
+    return tuple(checked)
+
+
+def stop_after(checked: Sequence[CheckedAnswer]) -> Stop | None:
+    """Return why the run should not go on, None if at least half of the first answers are good."""
+    n_bad = sum(answer.is_bad for answer in checked)
+    if n_bad * 2 <= len(checked):
+        return None
+    return Stop(
+        f"{n_bad} of the first {len(checked)} answers are empty, cut off, refused or without a letter",
+        "look at them above; change the prompt or the token limit, or go on with --no-preflight",
+    )
+
+
+def gold_question(questions: Iterable[Question], question_id: str) -> Question | None:
+    """Return the question with an id, None if there is none."""
+    return next((question for question in questions if question.id == question_id), None)
+
+
+def _is_bad(request: Request, response: Response | None, score: Score | None) -> bool:
+    if response is None or response.state.is_error or not (response.text or "").strip():
+        return True
+    if not request.choices or score is None:
+        return False
+    return score.answer is None and score.reason not in _GOOD_REASONS
+
+
+def _add_spare(spare: list[list[Request]], request: Request) -> None:
+    """Keep one question on an already chosen picture, in case there is no other picture."""
+    if request.repeat != 0 or (spare and spare[0][0].question_id != request.question_id):
+        return
+    if not spare:
+        spare.append([])
+    spare[0].append(request)
+
+
+def _four_views(requests: Sequence[Request]) -> list[Request]:
+    """Return up to four requests of one question, one of each family of views first."""
+    chosen: list[Request] = []
+    families: set[str] = set()
+    for request in requests:
+        family = parse_view(request.view).family
+        if family not in families:
+            families.add(family)
+            chosen.append(request)
+    chosen.extend(request for request in requests if request not in chosen)
+    return chosen[:N_VIEWS]
