@@ -90,6 +90,7 @@ def estimate_named(
         StatisticsError: If a condition is not in the table, or the confidence is outside (0, 1).
 
     Example:
+        >>> import numpy as np
         >>> values = np.zeros((40, 2)); values[:12, 1] = 1.0
         >>> table = ScoreTable(values, values >= 0, [f"im{i}" for i in range(40)], ("original", "whiteground_3x"))
         >>> effects = estimate_named(table, {"original": Original(), "whiteground_3x": Whiteground(3.0)})
