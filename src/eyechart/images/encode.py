@@ -1,6 +1,5 @@
 """From pixels to the bytes of a file: lossless PNG by default, JPEG only where it is asked for."""
 
-from importlib.metadata import version
 from io import BytesIO
 from typing import Literal
 
@@ -11,7 +10,7 @@ from eyechart.images.compose import check_composition, compose, kept_pixels
 from eyechart.images.deflate import deflate_name
 from eyechart.images.pixels import Pixels, PixelSource, as_decoded
 from eyechart.images.png import png_pieces
-from eyechart.images.resample import DEFAULT_RESAMPLER
+from eyechart.images.resample import DEFAULT_RESAMPLER, resampler_library
 from eyechart.schema import Box, Composition, Renderer, Size, Value
 
 Subsampling = Literal["4:4:4", "4:2:2", "4:2:0"]
@@ -126,10 +125,8 @@ def renderer(resampler: str | None = None, jpeg: JpegSettings | None = None) -> 
         encoder = f"png rgb8 filter=sub, {deflate_name()}"
     else:
         encoder = f"jpeg quality={jpeg.quality} subsampling={jpeg.subsampling}, {_jpeg_library()}"
-    library, name = (
-        ("cykooz-resizer", "cykooz-resizer") if (resampler or "").startswith("cykooz") else ("Pillow", "pillow")
-    )
-    return Renderer(library=library, version=version(name), resampler=resampler, encoder=encoder)
+    library, release = resampler_library(resampler or DEFAULT_RESAMPLER)
+    return Renderer(library=library, version=release, resampler=resampler, encoder=encoder)
 
 
 def _jpeg_library() -> str:

@@ -15,7 +15,7 @@ from eyechart.images.colour import to_srgb
 from eyechart.images.compose import check_composition, is_whole
 from eyechart.images.decode import MAX_DECODED_PIXELS, check_decodable
 from eyechart.images.pixels import DecodedImage, Pixels
-from eyechart.images.probe import describe_form
+from eyechart.images.probe import describe_form, embedded_profile
 from eyechart.images.resample import VIPS_RESAMPLER, vips_resize
 from eyechart.schema import Box, Composition, DecodePolicy, Size
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:  # libvips is loaded by the first large picture, not by the im
     import pyvips
 
 _MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
-_PROFILE = "icc-profile-data"
 
 
 class LargeImage:
@@ -134,8 +133,8 @@ class LargeImage:
                 hint="export the picture as 8-bit or 16-bit RGB",
             )
         image = Image.frombuffer(mode, (picture.width, picture.height), content, "raw", mode, 0, 1)
-        if self.form.has_icc and _PROFILE in picture.get_fields():
-            image.info["icc_profile"] = picture.get(_PROFILE)
+        # Not libvips's copy of the profile: it drops those that it finds unfit, and decode@1 has its own rule.
+        image.info["icc_profile"] = embedded_profile(self.path) if self.form.has_icc else None
         return image
 
     def _notes(self, notes: list[str]) -> tuple[str, ...]:

@@ -171,6 +171,17 @@ def describe_stream(source: Path | bytes, place: str) -> ImageForm:
             raise _damaged(place, media_type, error) from error
 
 
+def embedded_profile(path: Path) -> bytes | None:
+    """Return the colour profile that a picture carries, None if it carries none.
+
+    Raises:
+        ImageError: If the file cannot be read or is no picture.
+    """
+    with _open_stream(path, str(path)) as stream:
+        profile = open_header(stream, str(path)).info.get("icc_profile")
+        return profile if isinstance(profile, bytes) else None
+
+
 def open_header(stream: BinaryIO, place: str) -> ImageFile.ImageFile:
     """Return Pillow's lazy image of an open file, header parsed, whatever its number of pixels.
 

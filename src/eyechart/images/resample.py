@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from difflib import get_close_matches
+from importlib.metadata import version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,21 @@ def resample(image: Image.Image, size: Size, resampler: str = DEFAULT_RESAMPLER)
     """
     check_resampler(resampler)
     return image if image.size == tuple(size) else RESAMPLERS[resampler](image, size)
+
+
+def resampler_library(name: str) -> tuple[str, str]:
+    """Return the library behind a resampler, and its installed version.
+
+    Example:
+        >>> resampler_library("pillow-box@1")[0]
+        'Pillow'
+    """
+    if name == VIPS_RESAMPLER:
+        import pyvips
+
+        return "libvips", ".".join(str(pyvips.version(part)) for part in range(3))
+    library = "cykooz-resizer" if name.startswith("cykooz") else "Pillow"
+    return library, version(library)
 
 
 def _lanczos(image: Image.Image, size: Size) -> Image.Image:
