@@ -159,7 +159,7 @@ class ChatServer:
 
     async def _reply(self, received: Received, writer: asyncio.StreamWriter) -> bool:
         """Answer one request; return whether the connection goes on."""
-        if received.path.endswith("/models"):
+        if received.path in {"/v1/models", "/v1beta/models"}:
             return await _send_json(writer, 200, {"object": "list", "data": list(self._models)})
         sha256 = hashlib.sha256(received.body).hexdigest()
         n, attempt = len(self.received), self._attempts[sha256]

@@ -43,13 +43,10 @@ class Received:
     @property
     def dialect(self) -> str:
         """Which interface was addressed: chat, responses, messages or generate."""
-        if self.path.endswith("/chat/completions"):
-            return "chat"
-        if self.path.endswith("/responses"):
-            return "responses"
-        if self.path.endswith("/messages"):
-            return "messages"
-        return "generate" if ":generateContent" in self.path else "none"
+        known = {"/v1/chat/completions": "chat", "/v1/responses": "responses", "/v1/messages": "messages"}
+        if self.path.startswith("/v1beta/models/") and self.path.endswith(":generateContent"):
+            return "generate"
+        return known.get(self.path, "none")
 
     @property
     def key(self) -> str | None:

@@ -35,11 +35,11 @@ _PICTURE_CODES = frozenset(
 )
 # Real messages of OpenAI, Anthropic, Google, vLLM, SGLang and OpenRouter; see the table in the test.
 _PICTURE_FAULT = re.compile(
-    r"(image|picture|pixel|patches|base64|media.?type|dimension)[^.]*"
+    r"(image|picture|pixel|patches|base64|media.?type|dimension).{0,80}"
     r"(too (large|small|many|big)|exceed|at most|maximum|at least|below|limit|unsupported|not supported|invalid|corrupt"
     r"|could not|cannot|unable|fail|smaller|larger|not valid|aspect)"
-    r"|(unsupported|invalid|corrupt|could not|cannot|unable to|failed to)[^.]*(image|picture|base64|media.?type)"
-    r"|(request|payload|body)[^.]*too large",
+    r"|(unsupported|invalid|corrupt|could not|cannot|unable to|failed to).{0,80}(image|picture|base64|media.?type)"
+    r"|aspect ratio must be|at most [1-9]\d* image|(request|payload|body).{0,40}too large",
     re.IGNORECASE,
 )
 # Prompts are short, so a context that overflows is filled by a picture's tokens.

@@ -1,0 +1,146 @@
+"""Replies are read in every spelling, and never invented."""
+
+import contextlib
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eyechart.errors import EyechartError, TransientModelError
+from eyechart.models._chat_reply import body_failure, chat_reply, failure_of, read_json, read_usage
+from eyechart.schema import Usage
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def reply(message, finish="stop", **body):
+    return chat_reply({"choices": [{"message": message, "finish_reason": finish}], **body}, 1)
+
+
+@pytest.mark.parametrize(
+    ("message", "text", "reasoning"),
+    [
+        ({"content": "B"}, "B", None),
+        ({"content": "B", "reasoning_content": "A?"}, "B", "A?"),
+        ({"content": "B", "reasoning": "A?"}, "B", "A?"),
+        ({"content": "B", "reasoning": "A?", "reasoning_content": "A?"}, "B", "A?"),
+        ({"content": "<think>A?</think>B"}, "B", "A?"),
+        ({"content": [{"type": "text", "text": "B"}]}, "B", None),
+        ({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "A?"}]},
+                      {"type": "text", "text": "B"}]}, "B", "A?"),
+        ({"content": [{"type": "thinking", "thinking": "A?"}, {"type": "text", "text": "B"}]}, "B", "A?"),
+        ({"content": None, "reasoning_content": "A?"}, "", "A?"),
+        ({"content": None}, "", None),
+    ],
+)  # fmt: skip
+def test_thoughts_are_kept_apart_in_every_spelling(message, text, reasoning):
+    read = reply(message)
+    assert (read.text, read.reasoning) == (text, reasoning)
+
+
+def test_an_open_thought_without_answer_counts_as_cut_off():
+    assert reply({"content": "<think>A or"}, finish="stop").finish == "length"
+
+
+def test_a_refusal_is_marked_and_its_words_are_kept():
+    read = reply({"content": None, "refusal": "I cannot."})
+    assert (read.text, read.is_refusal) == ("I cannot.", True)
+
+
+@pytest.mark.parametrize("body", [{}, {"choices": []}, {"choices": None}, {"choices": [{}]}, {"choices": ["B"]}])
+def test_a_reply_without_choice_is_asked_again(body):
+    with pytest.raises(TransientModelError, match="holds no choice"):
+        chat_reply(body, 1)
+
+
+@pytest.mark.parametrize(
+    ("usage", "image_tokens"),
+    [
+        ({"prompt_tokens_details": {"image_tokens": 85}}, 85),
+        ({"input_tokens_details": {"image_tokens": 85}}, 85),
+        ({"prompt_tokens_details": {"multimodal_tokens": {"image": 85}}}, 85),
+        ({"prompt_tokens_details": {"cached_tokens": 3}}, None),
+        ({"prompt_tokens_details": {"image_tokens": -1}}, None),
+        ({"prompt_tokens_details": {"image_tokens": 8.5}}, None),
+        ({"prompt_tokens_details": {"image_tokens": True}}, None),
+    ],
+)
+def test_image_tokens_are_read_where_they_are_whole_numbers(usage, image_tokens):
+    read = reply({"content": "B"}, usage=usage)
+    assert read.usage.image_tokens == image_tokens
+    assert [seen.visual_tokens for seen in read.seen] == ([] if image_tokens is None else [image_tokens])
+
+
+def test_several_pictures_share_no_count():
+    usage = {"prompt_tokens_details": {"image_tokens": 85}}
+    body = {"choices": [{"message": {"content": "B"}}], "usage": usage}
+    assert chat_reply(body, 2).seen == ()
+
+
+def test_usage_is_read_in_both_spellings():
+    chat = {"prompt_tokens": 9, "completion_tokens": 4, "completion_tokens_details": {"reasoning_tokens": 2}}
+    other = {"input_tokens": 9, "output_tokens": 4, "output_tokens_details": {"reasoning_tokens": 2}}
+    expected = Usage(input_tokens=9, output_tokens=4, reasoning_tokens=2)
+    assert read_usage(chat) == read_usage(other) == expected
+    assert read_usage(None) is None
+
+
+def test_cost_and_host_of_a_router_are_kept():
+    read = reply({"content": "B"}, usage={"cost": 0.25}, provider="DeepInfra", id="x", model="m-2026")
+    assert read.extra == {"model": "m-2026", "provider": "DeepInfra", "response_id": "x", "cost": 0.25}
+
+
+@given(json_values)
+def test_no_reply_of_any_shape_breaks_the_reader(value):
+    for body in ({"choices": [{"message": value}]}, {"choices": value, "usage": value}, {"error": value}):
+        with contextlib.suppress(EyechartError):
+            assert isinstance(chat_reply(body, 1).text, str)
+        body_failure(body)
+        failure_of(400, value, {})
+
+
+@pytest.mark.parametrize(
+    ("content_type", "payload", "match"),
+    [
+        ("text/html; charset=utf-8", b"{}", "text/html instead of JSON"),
+        ("application/json", b'{"a": ', "damaged"),
+        ("application/json", b"", "damaged"),
+        ("application/json", b'{"a": "\xff"}', "damaged"),
+        ("application/json", b"[]", "no object"),
+    ],
+)
+def test_a_damaged_reply_is_asked_again(content_type, payload, match):
+    with pytest.raises(TransientModelError, match=match):
+        read_json(content_type, payload)
+
+
+def test_json_without_a_declared_type_is_read():
+    assert read_json("", b'{"a": 1}') == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "message"),
+    [
+        ({"error": {"code": 429, "message": "slow down"}}, 429, "slow down"),
+        ({"error": {"code": "rate_limit", "message": "slow down"}}, 500, "slow down"),
+        ({"error": "broken"}, 500, "broken"),
+        ({"error": {"code": 502, "message": "bad", "metadata": {"raw": "upstream"}}}, 502, "bad (upstream)"),
+        ({"error": {"code": 200}}, 500, "no message"),
+    ],
+)
+def test_an_error_inside_a_good_status_is_an_error(body, status, message):
+    failure = body_failure(json.loads(json.dumps(body)))
+    assert (failure.status, failure.message) == (status, message)
+
+
+def test_moderation_and_azure_filters_are_recognised():
+    flagged = {"error": {"code": 403, "message": "flagged", "metadata": {"reasons": ["x"], "flagged_input": "…"}}}
+    azure = {"error": {"message": "no", "innererror": {"code": "ResponsibleAIPolicyViolation"}}}
+    assert failure_of(403, flagged, {}).is_filtered
+    assert failure_of(400, azure, {}).is_filtered
+    assert not failure_of(403, {"error": {"code": 403, "message": "no"}}, {}).is_filtered
