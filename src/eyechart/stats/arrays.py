@@ -74,3 +74,19 @@ def divide(numerator: Floats, denominator: Floats | Integers, where_zero: float)
     quotient = np.full(np.broadcast_shapes(np.shape(numerator), bottom.shape), where_zero)
     np.divide(numerator, bottom, out=quotient, where=bottom != 0.0)
     return quotient
+
+
+def mean_ranks(values: Floats) -> Floats:
+    """Rank along the last axis from 1, tied values sharing the mean of their ranks.
+
+    Example:
+        >>> mean_ranks(np.array([0.5, 0.1, 0.5])).tolist()
+        [2.5, 1.0, 2.5]
+    """
+    below = np.zeros(values.shape)
+    equal = np.zeros(values.shape)
+    for index in range(values.shape[-1]):
+        other = values[..., index : index + 1]
+        below += other < values
+        equal += other == values
+    return below + (equal + 1.0) / 2.0

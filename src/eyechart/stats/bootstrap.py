@@ -1,5 +1,7 @@
 """The cluster bootstrap as one matrix product: weights of clusters times sums of clusters."""
 
+import math
+
 import numpy as np
 
 from eyechart.errors import StatisticsError
@@ -44,7 +46,7 @@ def resample_ratios(tops: Floats, bottoms: Floats, weights: Floats) -> Floats:
 
     Args:
         tops: (n_clusters, …) sums per cluster.
-        bottoms: (n_clusters, …) sums per cluster, in the same shape.
+        bottoms: (n_clusters, …) sums per cluster in the same shape, or (n_clusters,) if they are the same for all.
         weights: (n_resamples, n_clusters) from ``draw_weights``.
 
     Returns:
@@ -55,7 +57,8 @@ def resample_ratios(tops: Floats, bottoms: Floats, weights: Floats) -> Floats:
         [[1.0], [0.5]]
     """
     shape = tops.shape[1:]
-    flat_tops, flat_bottoms = tops.reshape(len(tops), -1), bottoms.reshape(len(bottoms), -1)
+    flat_tops = tops.reshape(len(tops), math.prod(shape))
+    flat_bottoms = bottoms.reshape(len(bottoms), math.prod(bottoms.shape[1:]))
     sample = divide(flat_tops.sum(axis=0), flat_bottoms.sum(axis=0), where_zero=0.0)
     numerators, denominators = weights @ flat_tops, weights @ flat_bottoms
     ratios = np.where(denominators != 0.0, divide(numerators, denominators, where_zero=0.0), sample)

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from eyechart.errors import StatisticsError
-from eyechart.stats.arrays import Bools, Floats, check_scores, divide
-from eyechart.stats.bootstrap import draw_weights, percentile_interval, resample_ratios
+from eyechart.stats.arrays import Bools, Floats, check_scores, divide, mean_ranks
+from eyechart.stats.bootstrap import percentile_interval, resample_ratios
 from eyechart.stats.clusters import Clusters, cluster_sums
 
 
@@ -76,7 +76,7 @@ def summarise_curves(curves: Floats, levels: Floats) -> CurveSummary:
             f"curves of shape {curves.shape} over {n_levels} levels", hint="give one level per point, at least two"
         )
     ordered = curves[..., np.argsort(levels, kind="stable")]
-    ace = np.abs(np.diff(ordered, axis=-1)).sum(axis=-1)
+    ace = measure_ace(curves, levels)
     net = np.abs(ordered[..., -1] - ordered[..., 0])
     return CurveSummary(
         ace=ace,
@@ -93,6 +93,7 @@ def estimate_curve(
     clusters: Clusters,
     levels: Floats,
     *,
+    weights: Floats,
     rng: np.random.Generator,
     n_permutations: int = 199,
     confidence: float = 0.95,
@@ -104,7 +105,8 @@ def estimate_curve(
         present: Same shape; questions with a level missing are left out.
         clusters: Grouping of the questions.
         levels: (n_levels,) resolutions.
-        rng: Source of shuffles and resamples.
+        weights: (n_resamples, n_clusters) from ``bootstrap.draw_weights``.
+        rng: Source of the shuffles.
         n_permutations: Number of shuffles; the smallest p is 1/(n_permutations + 1).
         confidence: Coverage of the interval, in (0, 1).
 
@@ -112,10 +114,12 @@ def estimate_curve(
         StatisticsError: If no question has every level, or as ``summarise_curves``.
 
     Example:
+        >>> from eyechart.stats.bootstrap import draw_weights
         >>> from eyechart.stats.clusters import find_clusters
-        >>> scores = np.repeat([[1.0, 1, 0]], 40, axis=0)
+        >>> rng, scores = np.random.default_rng(0), np.repeat([[1.0, 1, 0]], 40, axis=0)
         >>> estimate = estimate_curve(
-        ...     scores, scores >= 0, find_clusters(list(range(40))), np.array([4, 2, 1]), rng=np.random.default_rng(0)
+        ...     scores, scores >= 0, find_clusters(list(range(40))), np.array([4, 2, 1]),
+        ...     weights=draw_weights(40, rng), rng=rng,
         ... )
         >>> float(estimate.observed.ace), estimate.p_ace
         (1.0, 0.005)
@@ -132,9 +136,8 @@ def estimate_curve(
     shuffled = np.stack([rng.permuted(rows, axis=1).mean(axis=0) for _ in range(n_permutations)])
     noise = summarise_curves(shuffled, levels)
     sums = cluster_sums(np.where(is_complete[:, None], scores, 0.0), clusters)
-    sizes = np.broadcast_to(cluster_sums(is_complete, clusters)[:, None], sums.shape)
-    draws = resample_ratios(sums, sizes, draw_weights(clusters.n_clusters, rng))
-    low, high = percentile_interval(summarise_curves(draws, levels).ace, confidence=confidence)
+    draws = resample_ratios(sums, cluster_sums(is_complete, clusters), weights)
+    low, high = percentile_interval(measure_ace(draws, levels), confidence=confidence)
     floor = CurveSummary(*(np.asarray(np.abs(field).mean()) for field in noise))
     return CurveEstimate(
         observed=observed,
@@ -146,6 +149,17 @@ def estimate_curve(
         p_spearman=_share_at_least(np.abs(noise.spearman), np.abs(observed.spearman)),
         n_questions=len(rows),
     )
+
+
+def measure_ace(curves: Floats, levels: Floats) -> Floats:
+    """Return Σ|A_{l+1} − A_l| along the last axis, levels sorted.
+
+    Example:
+        >>> round(float(measure_ace(np.array([0.8, 0.9, 0.7]), np.array([1.0, 0.5, 0.25]))), 3)
+        0.3
+    """
+    ordered = curves[..., np.argsort(levels, kind="stable")]
+    return np.asarray(np.abs(np.diff(ordered, axis=-1)).sum(axis=-1), dtype=np.float64)
 
 
 def flat_ace(n_levels: int, n_questions: int, discordance: float) -> float:
@@ -165,9 +179,7 @@ def flat_ace(n_levels: int, n_questions: int, discordance: float) -> float:
 
 def _rank_correlation(ordered: Floats) -> Floats:
     """Return Spearman's correlation of position and value along the last axis, mean ranks for ties."""
-    from scipy.stats import rankdata
-
-    ranks = rankdata(np.round(ordered, 12), axis=-1)
+    ranks = mean_ranks(np.round(ordered, 12))
     ranks = ranks - ranks.mean(axis=-1, keepdims=True)
     places = np.arange(ordered.shape[-1]) - (ordered.shape[-1] - 1) / 2.0
     spread = np.sqrt((ranks**2).sum(axis=-1) * (places**2).sum())

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eyechart.errors import StatisticsError
-from eyechart.stats.arrays import Bools, Floats
+from eyechart.stats.arrays import Bools, Floats, mean_ranks
 
 
 class Omnibus(NamedTuple):
@@ -68,11 +68,9 @@ def friedman(values: Floats, present: Bools) -> Omnibus:
     References:
         Conover (1999), Practical Nonparametric Statistics, section 5.8.
     """
-    from scipy.stats import rankdata
-
     rows = _complete(values, present)
     k = rows.shape[1]
-    ranks = rankdata(rows, axis=1) if len(rows) else rows
+    ranks = mean_ranks(rows)
     columns = ranks.sum(axis=0)
     spread = float((ranks**2).sum()) - len(rows) * k * (k + 1) ** 2 / 4
     numerator = (k - 1) * float(((columns - len(rows) * (k + 1) / 2) ** 2).sum())

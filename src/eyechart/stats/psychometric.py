@@ -6,7 +6,7 @@ import numpy as np
 
 from eyechart.errors import StatisticsError
 from eyechart.stats.arrays import Bools, Floats, check_scores, divide
-from eyechart.stats.bootstrap import draw_weights, resample_ratios
+from eyechart.stats.bootstrap import resample_ratios
 from eyechart.stats.clusters import Clusters, cluster_sums
 from eyechart.stats.isotonic import fit_falling
 
@@ -134,7 +134,7 @@ def misfit_p(
     clusters: Clusters,
     log2_scales: Floats,
     *,
-    rng: np.random.Generator,
+    weights: Floats,
 ) -> float:
     """Return how often a curve that truly has the fitted form lies as far from its isotonic fit as this one.
 
@@ -148,7 +148,7 @@ def misfit_p(
         chance: (n_questions,) guess rates in [0, 1).
         clusters: Grouping of the questions.
         log2_scales: (n_levels,) distinct log₂ scales.
-        rng: Source of the resamples.
+        weights: (n_resamples, n_clusters) from ``bootstrap.draw_weights``.
 
     Returns:
         p in (0, 1].
@@ -157,10 +157,12 @@ def misfit_p(
         StatisticsError: If a score lies outside [0, 1], or a level has no answer.
 
     Example:
+        >>> from eyechart.stats.bootstrap import draw_weights
         >>> from eyechart.stats.clusters import find_clusters
         >>> scores = (np.arange(100)[:, None] < [95, 80, 45, 30]).astype(float)
         >>> arguments = scores, scores >= 0, np.full(100, 0.25), find_clusters(list(range(100))), -np.arange(4.0)
-        >>> misfit_p(fit_psychometric(*arguments), *arguments, rng=np.random.default_rng(0)) > 0.05
+        >>> weights = draw_weights(100, np.random.default_rng(0))
+        >>> misfit_p(fit_psychometric(*arguments), *arguments, weights=weights) > 0.05
         True
     """
     scores, mask = check_scores(values, present)
@@ -169,15 +171,15 @@ def misfit_p(
     guesses = np.asarray(chance, dtype=np.float64)[:, None]
     tops = cluster_sums(np.where(mask, scores - guesses, 0.0)[:, order], clusters)
     bottoms = cluster_sums(np.where(mask, 1.0 - guesses, 0.0)[:, order], clusters)
-    weights = bottoms.sum(axis=0)
-    observed = divide(tops.sum(axis=0), weights, where_zero=0.0)
+    answers = bottoms.sum(axis=0)
+    observed = divide(tops.sum(axis=0), answers, where_zero=0.0)
     smooth = fit.corrected(levels)
-    noise = resample_ratios(tops, bottoms, draw_weights(clusters.n_clusters, rng)) - observed
+    noise = resample_ratios(tops, bottoms, weights) - observed
     directions = _directions(fit, levels)
-    follow = directions @ np.linalg.pinv(directions.T * weights @ directions) @ (directions.T * weights)
-    moved = fit_falling(smooth + noise, weights) - smooth
-    distances = (weights * (moved - noise @ follow.T) ** 2).sum(axis=1)
-    distance = float((weights * (fit_falling(observed, weights) - smooth) ** 2).sum())
+    follow = directions @ np.linalg.pinv(directions.T * answers @ directions) @ (directions.T * answers)
+    moved = fit_falling(smooth + noise, answers) - smooth
+    distances = (answers * (moved - noise @ follow.T) ** 2).sum(axis=1)
+    distance = float((answers * (fit_falling(observed, answers) - smooth) ** 2).sum())
     return float((1 + (distances >= distance).sum()) / (len(distances) + 1))
 
 
@@ -207,8 +209,8 @@ def _likelihood(
     change = np.stack(parts, axis=-1)
     variance = right * (1.0 - right)
     gradients = np.where(mask, (scores - right) / variance, 0.0)[..., None] * change
-    information = np.einsum("ql,qli,qlj->ij", mask / variance, change, change)
-    return gradients, information
+    rows = change.reshape(-1, len(parameters))
+    return gradients, rows.T @ (rows * (mask / variance).reshape(-1, 1))
 
 
 def _deviance(parameters: Floats, scores: Floats, mask: Bools, guesses: Floats, levels: Floats) -> float:

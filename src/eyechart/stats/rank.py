@@ -5,9 +5,12 @@ from typing import NamedTuple
 import numpy as np
 
 from eyechart.errors import StatisticsError
-from eyechart.stats.arrays import Bools, Floats, Integers, check_confidence, check_scores, divide
-from eyechart.stats.bootstrap import N_RESAMPLES, draw_weights
+from eyechart.stats.arrays import SCORE_ROUNDING, Bools, Floats, Integers, check_confidence, check_scores
+from eyechart.stats.bootstrap import resample_ratios
 from eyechart.stats.clusters import Clusters, cluster_sums
+
+# Identical models differ with variance 0 up to rounding.
+_VARIANCE_ROUNDING = 1e-20
 
 
 class RankSets(NamedTuple):
@@ -33,9 +36,8 @@ def rank_models(
     present: Bools,
     clusters: Clusters,
     *,
-    rng: np.random.Generator,
+    weights: Floats,
     confidence: float = 0.95,
-    n_resamples: int = N_RESAMPLES,
 ) -> RankSets:
     """Find every model's set of ranks with joint coverage.
 
@@ -46,17 +48,18 @@ def rank_models(
         values: (n_questions, n_models) scores in [0, 1].
         present: Same shape; questions that a model lacks are left out for all.
         clusters: Grouping of the questions.
-        rng: Source of the resamples.
+        weights: (n_resamples, n_clusters) from ``bootstrap.draw_weights``; the smallest p is 1/(n_resamples + 1).
         confidence: Joint coverage of the sets, in (0, 1).
-        n_resamples: Number of resamples; the smallest p is 1/(n_resamples + 1).
 
     Raises:
         StatisticsError: If fewer than two clusters were answered by all models, or as ``check_scores``.
 
     Example:
+        >>> from eyechart.stats.bootstrap import draw_weights
         >>> from eyechart.stats.clusters import find_clusters
         >>> scores = np.stack([np.ones(60), np.r_[np.ones(30), np.zeros(30)], np.ones(60)], axis=1)
-        >>> sets = rank_models(scores, scores >= 0, find_clusters(list(range(60))), rng=np.random.default_rng(0))
+        >>> weights = draw_weights(60, np.random.default_rng(0))
+        >>> sets = rank_models(scores, scores >= 0, find_clusters(list(range(60))), weights=weights)
         >>> list(zip(sets.best.tolist(), sets.worst.tolist()))
         [(1, 2), (3, 3), (1, 2)]
 
@@ -68,33 +71,23 @@ def rank_models(
     scores, mask = check_scores(values, present)
     is_complete = np.asarray(mask.all(axis=1), dtype=np.bool_)
     all_sizes = cluster_sums(is_complete, clusters)
-    sums = cluster_sums(np.where(is_complete[:, None], scores, 0.0), clusters)[all_sizes > 0.0]
-    sizes = all_sizes[all_sizes > 0.0]
+    is_used = all_sizes > 0.0
+    sums = cluster_sums(np.where(is_complete[:, None], scores, 0.0), clusters)[is_used]
+    sizes = all_sizes[is_used]
     if len(sizes) <= 1:
         raise StatisticsError(
             f"{len(sizes)} images were answered by all {scores.shape[1]} models", hint="rank runs of the same questions"
         )
-    n = sizes.sum()
-    value = sums.sum(axis=0) / n
-    first, second = np.triu_indices(scores.shape[1], k=1)
-    gaps = value[first] - value[second]
-    covariance = covariance_of_means(sums, sizes)
-    variances = np.diag(covariance)
-    errors = np.sqrt(np.maximum(variances[first] + variances[second] - 2.0 * covariance[first, second], 0.0))
-    errors[errors < 1e-12] = 0.0  # noqa: PLR2004 - rounding of identical models
-    weights = draw_weights(len(sizes), rng, n_resamples=n_resamples)
-    draws = (weights @ sums) / (weights @ sizes)[:, None]
-    noise = np.abs(divide(draws[:, first] - draws[:, second] - gaps, errors, where_zero=0.0))
-    p = _step_down(np.abs(divide(gaps, errors, where_zero=0.0)), noise)
-    p_adjusted = np.ones(covariance.shape)
-    p_adjusted[first, second] = p_adjusted[second, first] = p
+    value = sums.sum(axis=0) / sizes.sum()
+    noise = resample_ratios(sums, sizes, weights[:, is_used]) - value
+    p_adjusted = _pair_p(value, covariance_of_means(sums, sizes), noise)
     is_better = (p_adjusted <= 1.0 - confidence + 1e-12) & (value[:, None] > value[None, :])
     return RankSets(
         value=value,
         best=1 + np.count_nonzero(is_better, axis=0).astype(np.int64),
         worst=len(value) - np.count_nonzero(is_better, axis=1).astype(np.int64),
         p_adjusted=p_adjusted,
-        n_questions=int(n),
+        n_questions=int(sizes.sum()),
     )
 
 
@@ -114,11 +107,23 @@ def covariance_of_means(sums: Floats, sizes: Floats) -> Floats:
     return np.asarray(n_clusters / (n_clusters - 1) * (residuals.T @ residuals) / n**2, dtype=np.float64)
 
 
-def _step_down(observed: Floats, noise: Floats) -> Floats:
-    """Return p-values adjusted over all hypotheses by the law of the maximum of those not yet rejected."""
-    order = np.argsort(-observed, kind="stable")
-    largest = np.maximum.accumulate(noise[:, order][:, ::-1], axis=1)[:, ::-1]
-    n_above = (largest >= observed[order] - 1e-12).sum(axis=0)
-    p = np.empty(observed.shape)
-    p[order] = np.maximum.accumulate((1.0 + n_above) / (len(noise) + 1.0))
-    return p
+def _pair_p(value: Floats, covariance: Floats, noise: Floats) -> Floats:
+    """Return p of every pair, adjusted by the law of the largest |t| among pairs not yet rejected (step-down)."""
+    first, second = np.triu_indices(len(value), k=1)
+    variances = np.diag(covariance)
+    squares = variances[first] + variances[second] - 2.0 * covariance[first, second]
+    scale = np.where(squares > _VARIANCE_ROUNDING, 1.0 / np.sqrt(np.maximum(squares, _VARIANCE_ROUNDING)), 0.0)
+    observed = np.abs(value[first] - value[second]) * scale
+    order = np.argsort(observed, kind="stable")
+    first, second, observed = first[order], second[order], observed[order]
+    by_model = np.ascontiguousarray(noise.T)  # whole rows are fast to take, and the maximum runs over rows
+    largest = by_model[first]
+    largest -= by_model[second]
+    largest *= scale[order, None]
+    np.abs(largest, out=largest)
+    np.maximum.accumulate(largest, axis=0, out=largest)
+    n_above = np.count_nonzero(largest >= observed[:, None] - SCORE_ROUNDING, axis=1)
+    p = np.maximum.accumulate(((1.0 + n_above) / (len(noise) + 1.0))[::-1])[::-1]
+    p_adjusted = np.ones(covariance.shape)
+    p_adjusted[first, second] = p_adjusted[second, first] = p
+    return p_adjusted

@@ -7,7 +7,7 @@ import numpy as np
 
 from eyechart.errors import StatisticsError
 from eyechart.stats.arrays import SCORE_ROUNDING, Bools, Floats, Integers, check_confidence, check_scores, divide
-from eyechart.stats.bootstrap import draw_weights, resample_ratios
+from eyechart.stats.bootstrap import resample_ratios
 from eyechart.stats.clusters import Clusters, cluster_sums
 from eyechart.stats.omnibus import Omnibus, cochran_q, friedman
 
@@ -257,21 +257,23 @@ class CellBand(NamedTuple):
     is_apart: Bools
 
 
-def band_cells(rows: Floats, clusters: Clusters, *, rng: np.random.Generator, confidence: float = 0.95) -> CellBand:
+def band_cells(rows: Floats, clusters: Clusters, *, weights: Floats, confidence: float = 0.95) -> CellBand:
     """Compare every cell with the mean of all cells, family-wise (maximum |t| over cells, cluster bootstrap).
 
     Args:
         rows: (n_bases, n_cells) complete scores.
         clusters: Grouping of the base samples by image, at least two images.
-        rng: Source of the resamples.
+        weights: (n_resamples, n_clusters) from ``bootstrap.draw_weights``.
         confidence: Joint coverage, in (0, 1).
 
     Raises:
         StatisticsError: If there are fewer than two clusters, or the confidence is outside (0, 1).
 
     Example:
+        >>> from eyechart.stats.bootstrap import draw_weights
         >>> from eyechart.stats.clusters import find_clusters
-        >>> band_cells(np.ones((8, 4)), find_clusters(list(range(8))), rng=np.random.default_rng(0)).is_apart.any()
+        >>> weights = draw_weights(8, np.random.default_rng(0))
+        >>> band_cells(np.ones((8, 4)), find_clusters(list(range(8))), weights=weights).is_apart.any()
         np.False_
     """
     check_confidence(confidence)
@@ -284,8 +286,7 @@ def band_cells(rows: Floats, clusters: Clusters, *, rng: np.random.Generator, co
     n_clusters = clusters.n_clusters
     squares = ((sums - sizes[:, None] * difference) ** 2).sum(axis=0)
     errors = np.sqrt(n_clusters / (n_clusters - 1) * squares) / len(rows)
-    bottoms = np.broadcast_to(sizes[:, None].astype(np.float64), sums.shape)
-    draws = resample_ratios(sums, bottoms, draw_weights(n_clusters, rng))
+    draws = resample_ratios(sums, sizes.astype(np.float64), weights)
     largest = np.abs(divide(draws - difference, errors, where_zero=0.0)).max(axis=1)
     half_width = float(np.quantile(largest, confidence, method="higher")) * errors
     return CellBand(difference, half_width, np.abs(difference) > half_width + SCORE_ROUNDING)

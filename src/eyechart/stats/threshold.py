@@ -6,7 +6,7 @@ import numpy as np
 
 from eyechart.errors import StatisticsError
 from eyechart.stats.arrays import Bools, Floats, Integers, check_scores, divide
-from eyechart.stats.bootstrap import draw_weights, percentile_interval, resample_ratios
+from eyechart.stats.bootstrap import percentile_interval, resample_ratios
 from eyechart.stats.clusters import Clusters, cluster_sums
 from eyechart.stats.isotonic import find_crossing, fit_falling
 
@@ -46,7 +46,7 @@ def estimate_threshold(
     clusters: Clusters,
     log2_scales: Floats,
     *,
-    rng: np.random.Generator,
+    weights: Floats,
     fraction: float = 0.5,
     confidence: float = 0.95,
 ) -> Threshold:
@@ -60,7 +60,7 @@ def estimate_threshold(
         chance: (n_questions,) guess rates in [0, 1).
         clusters: Grouping of the questions.
         log2_scales: (n_levels,) distinct log₂ of the linear scales, in any order.
-        rng: Source of the resamples.
+        weights: (n_resamples, n_clusters) from ``bootstrap.draw_weights``.
         fraction: Share of κ at the largest scale, in (0, 1).
         confidence: Coverage of the interval, in (0, 1).
 
@@ -68,11 +68,12 @@ def estimate_threshold(
         StatisticsError: If shapes differ, a level has no answer, or as ``check_scores``.
 
     Example:
+        >>> from eyechart.stats.bootstrap import draw_weights
         >>> from eyechart.stats.clusters import find_clusters
         >>> scores = np.repeat([[1.0, 1, 0, 0]], 40, axis=0)
         >>> threshold = estimate_threshold(
         ...     scores, scores >= 0, np.zeros(40), find_clusters(list(range(40))), np.log2([1, 0.5, 0.25, 0.125]),
-        ...     rng=np.random.default_rng(0),
+        ...     weights=draw_weights(40, np.random.default_rng(0)),
         ... )
         >>> float(threshold.log2_value)
         -1.5
@@ -87,7 +88,6 @@ def estimate_threshold(
     order = np.argsort(-np.asarray(log2_scales, dtype=np.float64), kind="stable")
     tops = cluster_sums(np.where(mask, scores - guesses, 0.0)[..., order], clusters)
     bottoms = cluster_sums(np.where(mask, 1.0 - guesses, 0.0)[..., order], clusters)
-    weights = draw_weights(clusters.n_clusters, rng)
     levels = np.asarray(log2_scales, dtype=np.float64)[order]
     return _threshold(tops, bottoms, levels, weights, fraction, confidence)
 
@@ -99,7 +99,7 @@ def estimate_pixel_threshold(
     clusters: Clusters,
     target_px: Floats,
     *,
-    rng: np.random.Generator,
+    weights: Floats,
     fraction: float = 0.5,
     confidence: float = 0.95,
 ) -> Threshold:
@@ -113,7 +113,7 @@ def estimate_pixel_threshold(
         chance: (n_questions,) guess rates in [0, 1).
         clusters: Grouping of the questions.
         target_px: (n_questions, n_levels) positive; √ of the target's area after the model's own resize.
-        rng: Source of the resamples.
+        weights: (n_resamples, n_clusters) from ``bootstrap.draw_weights``.
         fraction: Share of κ in the largest bin, in (0, 1).
         confidence: Coverage of the interval, in (0, 1).
 
@@ -124,10 +124,12 @@ def estimate_pixel_threshold(
         StatisticsError: If shapes differ, a size is not positive, or all answers fall into one bin.
 
     Example:
+        >>> from eyechart.stats.bootstrap import draw_weights
         >>> from eyechart.stats.clusters import find_clusters
         >>> px = np.repeat([[64.0, 32, 16, 8]], 40, axis=0)
         >>> threshold = estimate_pixel_threshold(
-        ...     (px > 20) * 1.0, px > 0, np.zeros(40), find_clusters(list(range(40))), px, rng=np.random.default_rng(0)
+        ...     (px > 20) * 1.0, px > 0, np.zeros(40), find_clusters(list(range(40))), px,
+        ...     weights=draw_weights(40, np.random.default_rng(0)),
         ... )
         >>> float(2**threshold.log2_value)
         22.627416997969522
@@ -149,7 +151,6 @@ def estimate_pixel_threshold(
         centres.append(float(log2_px[is_member].mean()))
     if len(centres) <= 1:
         raise StatisticsError("all targets have about the same size", hint="ask the question at more scales")
-    weights = draw_weights(clusters.n_clusters, rng)
     return _threshold(
         np.stack(tops, axis=1), np.stack(bottoms, axis=1), np.array(centres), weights, fraction, confidence
     )
