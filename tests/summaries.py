@@ -3,6 +3,7 @@
 import msgspec
 import numpy as np
 
+from eyechart.runs.findings import find
 from eyechart.schema import (
     BenchmarkIdentity,
     ConditionSummary,
@@ -93,15 +94,16 @@ def make_summary(views=DEMO_VIEWS, *, n_questions=40, n_images=20, seed=0, missi
     )
     estimates = accuracy_by_condition(table)
     contrasts = contrasts_against(table, "original", negative_controls=IDENTICAL_VIEWS) if "original" in views else ()
+    conditions = tuple(_condition(view, index, values, present) for index, view in enumerate(views))
     summary = Summary(
         run=make_run(views, n_questions=n_questions),
         scorer=SCORER,
-        conditions=tuple(_condition(view, index, values, present) for index, view in enumerate(views)),
+        conditions=conditions,
         estimates=estimates,
         contrasts=contrasts,
-        size_bands=_bands(estimates),
+        size_bands=_bands(estimates) if estimates else (),
         failures=_failures(missing or {}),
-        findings=_findings(contrasts),
+        findings=find(contrasts, conditions),
         warnings=("2 of 40 pictures carry an EXIF orientation that was not applied",),
         chance=0.25,
         n_questions=n_questions,
@@ -117,7 +119,7 @@ def _condition(view_id: str, index: int, values, present) -> ConditionSummary:
     scale = getattr(view, "linear_scale", None)
     side = int(_SIDE * scale) if scale else _SIDE
     if view.family == "crop":
-        side = int(40 * area_ratio**0.5)
+        side = int(32 * area_ratio**0.5)
     here = present[:, index]
     n_correct = float(values[here, index].sum())
     n_wrong = int(here.sum() - n_correct)
@@ -137,7 +139,7 @@ def _condition(view_id: str, index: int, values, present) -> ConditionSummary:
         median_sent_px=float(side * side),
         median_area_multiplier=None if area_ratio is None else area_ratio * 0.97,
         target_px_sent=32.0 * (scale or 1.0),
-        target_px_seen=min(24.0, 32.0 * (scale or 1.0)) if view.family != "blank" else None,
+        target_px_seen=32.0 * (scale or 1.0) * min(1.0, 1500 / side) if view.family != "blank" else None,
         seen_evidence="executed",
         n_saturated=3 if area_ratio and area_ratio >= 12 else 0,
         states={"answered": int(here.sum()), **({"refused_input": int((~here).sum())} if (~here).any() else {})},
@@ -168,19 +170,6 @@ def _failures(missing: dict[str, int]) -> tuple[Failure, ...]:
     return tuple(
         Failure("refused_input", "picture has more pixels than the provider takes", count, {view: count}, "demo/0001")
         for view, count in missing.items()
-    )
-
-
-def _findings(contrasts) -> tuple[Finding, ...]:
-    return tuple(
-        Finding(
-            "lower" if contrast.value < 0 else "higher",
-            f"{contrast.condition} scores {'lower' if contrast.value < 0 else 'higher'} than {contrast.baseline} "
-            f"on the {contrast.n_questions} questions scored under both.",
-            (contrast.condition, contrast.baseline),
-        )
-        for contrast in contrasts
-        if contrast.p_adjusted is not None and contrast.p_adjusted < 0.05
     )
 
 

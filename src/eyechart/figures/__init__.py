@@ -6,6 +6,8 @@ Each public module of this package is one figure (``eyechart.kinds.FigureKind``)
     save_figure(axes.figure, out, "resolution_curve")    # PDF, SVG, PNG
 
 Authors pass their own axes, ``draw(summary, axes)``, and restyle what is drawn.
+
+How numbers are written and which contrast is the main one is decided here too, so that reports say what figures show.
 """
 
 import io
@@ -13,11 +15,43 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eyechart.errors import StoreError
+from eyechart.figures._numbers import (
+    MISSING,
+    NOT_SCORED,
+    format_contrast,
+    format_count,
+    format_estimate,
+    format_level,
+    format_n,
+    format_p,
+    format_percent,
+    format_px,
+    format_size,
+)
+from eyechart.figures._series import accuracies, is_significant, main_baseline, main_contrasts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["render_svg", "save_figure"]
+__all__ = [
+    "MISSING",
+    "NOT_SCORED",
+    "accuracies",
+    "format_contrast",
+    "format_count",
+    "format_estimate",
+    "format_level",
+    "format_n",
+    "format_p",
+    "format_percent",
+    "format_px",
+    "format_size",
+    "is_significant",
+    "main_baseline",
+    "main_contrasts",
+    "render_svg",
+    "save_figure",
+]
 
 _PNG_DPI = 300
 # Neither dates nor program versions: the same numbers give the same bytes.

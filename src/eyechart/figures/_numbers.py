@@ -123,13 +123,13 @@ def format_label(name: str) -> str:
 
 
 def format_level(confidence: float) -> str:
-    """Write the coverage of an interval.
+    """Write the coverage of an interval, with a space that does not break.
 
     Example:
-        >>> format_level(0.95)
-        '95 %'
+        >>> format_level(0.95) == "95\N{NO-BREAK SPACE}%"
+        True
     """
-    return f"{100 * confidence:g} %"
+    return f"{100 * confidence:g}\N{NO-BREAK SPACE}%"
 
 
 def format_n(n_questions: int, n_clusters: int) -> str:

@@ -43,8 +43,13 @@ def main_contrasts(summary: Summary) -> dict[str, Contrast]:
 
 
 def is_significant(contrast: Contrast) -> bool:
-    """Tell whether the adjusted p lies below the level that belongs to the interval (0.05 for 95 %)."""
-    return contrast.p_adjusted is not None and contrast.p_adjusted < 1 - contrast.confidence
+    """Tell whether a difference is marked as one that holds, by the rule of the findings (``runs.findings``).
+
+    Its adjusted p lies below the level that belongs to the interval (0.05 for 95 %), the interval excludes 0, and
+    nothing blocks the contrast.
+    """
+    is_below = contrast.p_adjusted is not None and contrast.p_adjusted < 1 - contrast.confidence
+    return is_below and not contrast.low <= 0 <= contrast.high and not contrast.blocked_by
 
 
 def resolution_points(summary: Summary) -> tuple[Point, ...]:
@@ -93,12 +98,12 @@ def unscored(summary: Summary, families: Iterable[str]) -> tuple[str, ...]:
 
 
 def count_note(records: Iterable[Estimate | Contrast]) -> str:
-    """Write n and the coverage once for a whole figure, as ranges where the records differ.
+    r"""Write n and the coverage once for a whole figure, as ranges where the records differ.
 
     Example:
         >>> count_note([Estimate(name="accuracy", condition="a", value=1, low=0, high=1, n_questions=40,
         ...     n_clusters=20, method="Wilson")])
-        'n = 40 questions about 20 pictures, 95 % intervals'
+        'n = 40 questions about 20 pictures, 95\xa0% intervals'
     """
     shown = list(records)
     questions = sorted({record.n_questions for record in shown})

@@ -47,9 +47,12 @@ def drawing_style(axes: object | None) -> AbstractContextManager[None]:
         return nullcontext()
     import matplotlib as mpl  # deferred: half a second that only drawing needs
 
+    # Touching the backend makes matplotlib import pyplot and look for a display.
+    defaults = dict(mpl.rcParamsDefault)
+    defaults.pop("backend")
     return mpl.rc_context(
         {
-            **mpl.rcParamsDefault,
+            **defaults,
             "font.family": ["DejaVu Sans"],  # ships with matplotlib, so a figure looks the same on every machine
             "font.size": 7.0,
             "axes.linewidth": 0.6,

@@ -147,7 +147,7 @@ def _shade_model_limit(axes: "Axes", points: tuple[Point, ...]) -> None:
         axes.get_xlim()[1],
         facecolor="none",
         edgecolor=MUTED,
-        alpha=0.25,
+        alpha=0.4,
         hatch="////",
         linewidth=0,
         label="shrunk further by the model",

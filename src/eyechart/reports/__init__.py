@@ -1,0 +1,59 @@
+"""Reports: what a summary says, for a browser, a paper and a terminal.
+
+Each public module of this package is one format (``eyechart.kinds.ReportWriter``); ``write_all`` writes them all, with
+the figures::
+
+    paths = write_all(summary, run_folder)          # report.html, table.md, table.tex, figures/*.pdf *.svg *.png
+    table = render_table(summary)                   # the same table as text, for a terminal
+    clean = anonymise(summary, names=("alice",))    # without user, host, path, endpoint, organisation
+"""
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from eyechart import registry
+from eyechart.figures import save_figure
+from eyechart.reports._anonymous import anonymise
+from eyechart.reports._figures import drawn_figures
+from eyechart.reports._table import Column, Row, Table, render_table
+from eyechart.schema import Summary
+
+if TYPE_CHECKING:
+    from eyechart.kinds import ReportWriter
+
+__all__ = ["Column", "Row", "Table", "anonymise", "render_table", "write_all"]
+
+
+def write_all(
+    summary: Summary,
+    out: Path,
+    *,
+    notices: Sequence[str] = (),
+    is_anonymous: bool = False,
+    names: Collection[str] = (),
+) -> tuple[Path, ...]:
+    """Write every registered report and every figure of a summary; asks no model and reads no network.
+
+    Args:
+        summary: The summary of one run under one scorer.
+        out: Folder for the reports; figures go into ``figures`` inside it. Files of these names are replaced.
+        notices: Licence notices of the benchmark, printed at the end of the HTML report.
+        is_anonymous: Whether to remove user, host, path, endpoint and organisation first.
+        names: Words to remove besides those that are recognised (see ``anonymise``).
+
+    Returns:
+        The paths written: the HTML report first, then the other reports by name, then the figures.
+
+    Raises:
+        StoreError: If a file cannot be written.
+    """
+    from eyechart.reports.html import HtmlReport  # deferred: a terminal table needs no template engine
+
+    shown = anonymise(summary, names) if is_anonymous else summary
+    written = [HtmlReport(notices, is_anonymous=is_anonymous).write(shown, out)]
+    others = [name for name in registry.names("report") if name != "html"]
+    written += [cast("type[ReportWriter]", registry.load("report", name))().write(shown, out) for name in others]
+    for drawn in drawn_figures(shown):
+        written += save_figure(drawn.figure, out / "figures", drawn.name)
+    return tuple(written)

@@ -1,0 +1,41 @@
+"""What the codes of validity rules mean, for the reader of a report."""
+
+from collections.abc import Iterable
+
+MEANINGS: dict[str, str] = {
+    "PROMPT_MIX": "the two sides were asked with different prompts",
+    "SUBSET_MISMATCH": "the views were not scored on the same questions; only common ones are compared",
+    "MNAR": "answers are missing more often under some views than under others, so what is left is not a fair sample",
+    "UNPARSED_BY_VIEW": "unreadable answers are more frequent under some views, which looks like lower accuracy",
+    "RANDOM_FILL": "unreadable answers had been replaced by random options before they came here",
+    "LENIENT_MATCH": "scored by substring, which accepts wrong answers",
+    "LETTER_BIAS": "the model prefers some letters whatever the question",
+    "SHUFFLE": "options were asked in several orders",
+    "BLIND": "the model answers above chance without a picture",
+    "LOW_CEILING": "accuracy is so near to 1 or to chance that differences are compressed",
+    "EPOCHS": "questions were asked several times; repeats belong to their question",
+    "AA_NOISE": "identical pictures scored differently beyond chance: a fault, or a model that drifts",
+    "SAME_INPUT": "both views give the model the same picture, so any difference is noise",
+    "JUDGE_DRIFT": "the judge changed between the two sides",
+    "SHARED_IMAGE": "several questions share a picture; intervals account for it",
+    "TINY_GROUP": "fewer than 30 questions or 20 pictures: interval only, no p",
+    "MANY_TESTS": "many p-values are shown without correction",
+    "OPTION_MIX": "the groups have different numbers of options, so different chance levels",
+    "ITEM_ERRATA": "questions with known errors are included",
+    "DUP_ROWS": "one request has several different answers",
+    "DRIFT": "the two sides were asked far apart in time, or the provider changed in between",
+    "HETEROGENEOUS_SETTINGS": "the views were not asked with the same settings",
+    "VIEW_COLLAPSE": "the model resizes these views to the same size, so they do not differ for it",
+    "VIEW_REJECTED": "the provider refuses the pictures of this view",
+}
+"""Code (``eyechart.stats.codes``) → its meaning in the reader's words."""
+
+
+def explain_codes(codes: Iterable[str]) -> tuple[str, ...]:
+    """Return one sentence per distinct code, in order of first appearance; an unknown code stands alone.
+
+    Example:
+        >>> explain_codes(["SHUFFLE", "SHUFFLE", "OWN_RULE"])
+        ('SHUFFLE: options were asked in several orders.', 'OWN_RULE.')
+    """
+    return tuple(f"{code}: {MEANINGS[code]}." if code in MEANINGS else f"{code}." for code in dict.fromkeys(codes))

@@ -1,0 +1,171 @@
+"""What the sections of the page say, as plain text: selection and wording, no markup."""
+
+import shlex
+
+import msgspec
+
+from eyechart.figures import format_count, format_percent, format_px, format_size
+from eyechart.runs.findings import BLOCKED, CANNOT_TELL
+from eyechart.schema import ConditionSummary, Failure, Finding, Run, Summary, Value
+
+_PROVIDER_NOTES = {
+    "ocr": "OCR model, not a vision-language model",
+    "simulated": "simulated answers: no model looked at a picture",
+    "replay": "answers that were given beforehand",
+    "human": "a person answered",
+}
+NOTICES = (
+    "This report was written by eyechart (Apache License 2.0). It loads nothing and sends nothing.",
+    "Letters in the figures are outlines of DejaVu Sans (Bitstream Vera licence), drawn by matplotlib.",
+    "Questions and pictures belong to the benchmark's authors and keep their licences; this file holds no picture.",
+)
+
+
+class Fact(Value, frozen=True):
+    """A number of the headline with what it counts."""
+
+    value: str
+    label: str
+
+
+class Claim(Value, frozen=True):
+    """A sentence with the contrast it was made from and the place of that contrast's row in the table."""
+
+    text: str
+    contrast: str
+    row: int | None
+    is_supported: bool
+
+
+class SeenRow(Value, frozen=True):
+    """What was sent and what was seen under one condition."""
+
+    condition: str
+    cells: tuple[str, ...]
+
+
+class FailureRow(Value, frozen=True):
+    """One cause of failures."""
+
+    state: str
+    cause: str
+    count: str
+    conditions: str
+    example: str
+
+
+class Setting(Value, frozen=True):
+    """One entry of ``run.json``: a dotted name and its value."""
+
+    name: str
+    value: str
+
+
+SEEN_HEADINGS = (
+    "pixels sent",
+    "shown area ÷ target's",
+    "target sent, px",
+    "target seen, px",
+    "evidence",
+    "whole picture",
+)
+
+
+def provider_note(summary: Summary) -> str:
+    """Return what must be said about this kind of model, empty for a model that looks and answers itself."""
+    return _PROVIDER_NOTES.get(summary.run.model.provider, "")
+
+
+def headline_facts(summary: Summary) -> tuple[Fact, ...]:
+    """Return the counts of the headline."""
+    n_asked = sum(condition.n_asked for condition in summary.conditions)
+    n_missing = sum(condition.n_missing for condition in summary.conditions)
+    facts = [
+        Fact(format_count(summary.n_questions), "question" if summary.n_questions == 1 else "questions"),
+        Fact(format_count(summary.n_clusters), "picture" if summary.n_clusters == 1 else "pictures"),
+        Fact(format_count(len(summary.conditions)), "view" if len(summary.conditions) == 1 else "views"),
+        Fact(f"{format_count(n_asked - n_missing)} of {format_count(n_asked)}", "answers came back"),
+    ]
+    if summary.chance is not None:
+        facts.append(Fact(f"{format_percent(summary.chance)} %", "right by chance"))
+    return tuple(facts)
+
+
+def claims(summary: Summary) -> tuple[Claim, ...]:
+    """Return the findings, each with its contrast; what cannot be told apart or compared is not supported."""
+    places = {condition.condition: index for index, condition in enumerate(summary.conditions)}
+    return tuple(_claim(finding, places) for finding in summary.findings)
+
+
+def _claim(finding: Finding, places: dict[str, int]) -> Claim:
+    """Return one finding with the place of its row."""
+    is_supported = finding.code not in {CANNOT_TELL, BLOCKED}
+    if finding.contrast is None:
+        return Claim(finding.text, "", None, is_supported)
+    condition, baseline = finding.contrast
+    return Claim(finding.text, f"{condition} − {baseline}", places.get(condition), is_supported)
+
+
+def seen_rows(summary: Summary) -> tuple[SeenRow, ...]:
+    """Return what each condition sent and what the model saw of it; a dash where it is not known."""
+    return tuple(SeenRow(condition.condition, _seen_cells(condition)) for condition in summary.conditions)
+
+
+def _seen_cells(condition: ConditionSummary) -> tuple[str, ...]:
+    """Return the cells under ``SEEN_HEADINGS``."""
+    multiplier = condition.median_area_multiplier
+    return (
+        format_size(condition.median_sent_size),
+        "–" if multiplier is None else f"{multiplier:.2f}",
+        format_px(condition.target_px_sent),
+        format_px(condition.target_px_seen),
+        condition.seen_evidence or "–",
+        f"{format_count(condition.n_saturated)} of {format_count(condition.n_asked)}" if condition.n_saturated else "–",
+    )
+
+
+def failure_rows(summary: Summary) -> tuple[FailureRow, ...]:
+    """Return the causes of failures, most frequent first."""
+    ordered = sorted(summary.failures, key=lambda failure: -failure.n)
+    return tuple(_failure_row(failure) for failure in ordered)
+
+
+def _failure_row(failure: Failure) -> FailureRow:
+    """Return one cause with its views."""
+    conditions = ", ".join(f"{condition} ({format_count(n)})" for condition, n in failure.conditions.items())
+    return FailureRow(
+        failure.state.replace("_", " "), failure.cause, format_count(failure.n), conditions, failure.example
+    )
+
+
+def settings(run: Run) -> tuple[Setting, ...]:
+    """Return every entry of ``run.json``, nested names joined by dots, what is not set said so.
+
+    Example:
+        >>> _flatten("seeds", {"limit": 7})
+        [Setting(name='seeds.limit', value='7')]
+    """
+    entries: list[Setting] = []
+    for name, value in msgspec.to_builtins(run).items():
+        entries += _flatten(name, value)
+    return tuple(entries)
+
+
+def _flatten(name: str, value: object) -> list[Setting]:
+    """Return an entry, or the entries inside it."""
+    if isinstance(value, dict) and value:
+        return [entry for key, inner in value.items() for entry in _flatten(f"{name}.{key}", inner)]
+    if value is None or value in ("", [], (), {}):
+        return [Setting(name, "not set")]
+    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+        return [Setting(name, shlex.join(value) if name == "command" else ", ".join(value))]
+    if isinstance(value, str):
+        return [Setting(name, value)]
+    return [Setting(name, msgspec.json.encode(value).decode())]
+
+
+def reproduction(run: Run) -> tuple[str, ...]:
+    """Return the commands that ask the same again, as far as the run recorded them."""
+    version = run.versions.get("eyechart")
+    install = f"python -m pip install 'eyechart=={version}'" if version else "python -m pip install eyechart"
+    return (install, shlex.join(run.command)) if run.command else (install,)

@@ -1,0 +1,93 @@
+"""The table of views as a LaTeX table that needs no package."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from eyechart.reports._printable import REPLACEMENT, printable
+from eyechart.reports._table import Table, render_table
+from eyechart.runs.files import write_whole
+from eyechart.schema import Summary
+
+__all__ = ["LatexReport"]
+
+_ESCAPES = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "%": r"\%",
+    "#": r"\#",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"{\char34}",
+    "`": r"{\char96}",
+    "[": "{[}",  # a bracket after a line break would be read as its length
+    "]": "{]}",
+    "−": "$-$",
+    "×": r"$\times$",
+    "–": "--",
+    "²": "$^2$",
+    "₂": "$_2$",
+    "≤": r"$\leq$",
+    "\N{THIN SPACE}": r"\,",
+    "\N{NO-BREAK SPACE}": "~",
+    REPLACEMENT: "?",
+}
+_SPECIAL = re.compile("|".join(re.escape(character) for character in _ESCAPES))
+
+
+class LatexReport:
+    r"""Write ``table.tex``: a ``tabular`` with caption, n and method, to be read in with ``\input``.
+
+    No package is needed. Letters outside Latin-1 stay as they are; a paper that has them needs XeLaTeX or LuaLaTeX.
+    """
+
+    suffix = ".tex"
+
+    def write(self, summary: Summary, out: Path) -> Path:
+        """Write the table into the folder ``out`` and return its path.
+
+        Raises:
+            StoreError: If the file cannot be written.
+        """
+        path = out / "table.tex"
+        write_whole(path, [_render(render_table(summary)).encode()])
+        return path
+
+
+def _render(table: Table) -> str:
+    """Return a table as LaTeX, every text of it escaped."""
+    alignment = "".join("r" if column.is_number else "l" for column in table.columns)
+    caption = " ".join([table.caption, *table.notes])
+    lines = [
+        "% Written by eyechart. Needs no package; \\small or \\resizebox if the columns are too wide.",
+        "\\begin{table}",
+        "  \\centering",
+        f"  \\caption{{{_escape(caption)}}}",
+        "  \\label{tab:eyechart}",
+        f"  \\begin{{tabular}}{{{alignment}}}",
+        "    \\hline",
+        _line(column.heading for column in table.columns),
+        "    \\hline",
+        *(_line(row.cells) for row in table.rows),
+        "    \\hline",
+        "  \\end{tabular}",
+        "\\end{table}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _line(cells: Iterable[str]) -> str:
+    """Return one row of a tabular."""
+    return f"    {' & '.join(_escape(cell) for cell in cells)} \\\\"
+
+
+def _escape(text: str) -> str:
+    """Return text in which nothing is a command."""
+    return _SPECIAL.sub(lambda match: _ESCAPES[match.group()], printable(text))
