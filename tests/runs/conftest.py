@@ -9,6 +9,7 @@ import pytest
 
 from eyechart.errors import BenchmarkError
 from eyechart.kinds import Reply
+from eyechart.registry import load_plugin
 from eyechart.runs.plan import plan_run
 from eyechart.schema import BenchmarkIdentity, Box, ImageRef, ModelIdentity, Question, Size
 from eyechart.views import resolve_views
@@ -120,3 +121,37 @@ def in_folder(tmp_path, monkeypatch) -> Path:
     """Work in a fresh folder, as a command would."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+SCORER_PLUGIN = '''
+from eyechart.schema import Score
+
+class TinyLetter:
+    """Reads an answer that is a letter and nothing else."""
+
+    name, version, modes = "tiny_letter", 1, ("strict",)
+
+    def score(self, response, question, choices, gold, mode):
+        scorer = f"{self.name}.{mode}@{self.version}"
+        if response.state.is_error:
+            return Score(request_id=response.request_id, scorer=scorer, value=None, reason=response.state.value)
+        text = (response.text or "").strip()
+        if text == "cannot tell":
+            return Score(request_id=response.request_id, scorer=scorer, value=0.0, reason="cannot_tell")
+        if len(text) != 1 or not 0 <= ord(text) - ord("A") < len(choices):
+            reason = response.state.value if response.state.value != "answered" else "no_option_letter"
+            return Score(request_id=response.request_id, scorer=scorer, value=0.0, reason=reason)
+        value = None if gold is None else float(text == gold)
+        return Score(request_id=response.request_id, scorer=scorer, value=value, answer=text)
+
+EYECHART = {"scorer": {"tiny_letter": TinyLetter}}
+'''
+
+
+@pytest.fixture(scope="session", autouse=True)
+def tiny_letter(tmp_path_factory):
+    """Register a scorer the way a user's plug-in file does; its name is returned."""
+    path = tmp_path_factory.mktemp("plugin") / "tiny_letter.py"
+    path.write_text(SCORER_PLUGIN)
+    load_plugin(path)
+    return "tiny_letter"

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from eyechart.runs.listening import CheckedAnswer
 from eyechart.runs.retrying import Stop
-from eyechart.schema import Question, Request, Response, Score, Seen
+from eyechart.schema import Request, Response, Score, Seen
 from eyechart.views import parse_view
 
 N_QUESTIONS = 2
@@ -22,19 +22,12 @@ def choose_first(requests: Iterable[Request]) -> tuple[Request, ...]:
         requests: All requests in the order of asking.
     """
     by_question: dict[str, list[Request]] = {}
-    pictures: set[str] = set()
-    spare: list[list[Request]] = []
     for request in requests:
-        if len(by_question) == N_QUESTIONS and request.question_id not in by_question:
-            break
-        picture = request.pictures[0].image.file_sha256 if request.pictures else request.question_id
-        if request.question_id not in by_question and picture in pictures:
-            _add_spare(spare, request)
-            continue
-        pictures.add(picture)
         if request.repeat == 0:
             by_question.setdefault(request.question_id, []).append(request)
-    chosen = [*by_question.values(), *spare][:N_QUESTIONS]
+    groups = list(by_question.values())
+    others = [group for group in groups[1:] if _picture(group) != _picture(groups[0])]
+    chosen = [*groups[:1], *(others or groups[1:])][:N_QUESTIONS]
     return tuple(request for group in chosen for request in _four_views(group))
 
 
@@ -81,11 +74,6 @@ def stop_after(checked: Sequence[CheckedAnswer]) -> Stop | None:
     )
 
 
-def gold_question(questions: Iterable[Question], question_id: str) -> Question | None:
-    """Return the question with an id, None if there is none."""
-    return next((question for question in questions if question.id == question_id), None)
-
-
 def _is_bad(request: Request, response: Response | None, score: Score | None) -> bool:
     if response is None or response.state.is_error or not (response.text or "").strip():
         return True
@@ -94,13 +82,9 @@ def _is_bad(request: Request, response: Response | None, score: Score | None) ->
     return score.answer is None and score.reason not in _GOOD_REASONS
 
 
-def _add_spare(spare: list[list[Request]], request: Request) -> None:
-    """Keep one question on an already chosen picture, in case there is no other picture."""
-    if request.repeat != 0 or (spare and spare[0][0].question_id != request.question_id):
-        return
-    if not spare:
-        spare.append([])
-    spare[0].append(request)
+def _picture(requests: Sequence[Request]) -> str | None:
+    """Return which picture a question is about, None if none of its views shows one."""
+    return next((picture.image.file_sha256 for request in requests for picture in request.pictures), None)
 
 
 def _four_views(requests: Sequence[Request]) -> list[Request]:

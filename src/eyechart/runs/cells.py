@@ -1,0 +1,242 @@
+"""What each request of a run gave, gathered from the store for counting and estimating."""
+
+from collections.abc import Iterable
+
+import msgspec
+import numpy as np
+
+from eyechart.runs.store import RunStore
+from eyechart.schema import (
+    Box,
+    Composition,
+    Evidence,
+    Picture,
+    Question,
+    Request,
+    Response,
+    Run,
+    Score,
+    Seen,
+    Size,
+    Usage,
+    content_sha256,
+)
+from eyechart.stats.arrays import Bools, Floats
+from eyechart.stats.repeats import average_repeats
+
+# Strongest first: what ran here, what the provider said, what was measured, written down, concluded, or nothing.
+_EVIDENCE: tuple[Evidence, ...] = ("executed", "reported", "probed", "documented", "inferred", "unknown")
+# Reasons for 0 that are an answer in the expected form.
+_READABLE = frozenset({"cannot_tell"})
+
+
+class Sight(msgspec.Struct, frozen=True):
+    """What is known of a model's view of one request: the size it saw, and the target's shorter side in it."""
+
+    evidence: Evidence
+    seen_size: Size | None = None
+    target_px: float | None = None
+
+    @property
+    def rank(self) -> tuple[bool, bool, int]:
+        """Sort key: sights that know the target first, then those that know the size, then by evidence."""
+        return (self.target_px is None, self.seen_size is None, _EVIDENCE.index(self.evidence))
+
+
+class Cell(msgspec.Struct, frozen=True, kw_only=True):
+    """One request with what became of it.
+
+    Args:
+        request_id: The request.
+        sent_size: Size of the first picture, None where none was sent.
+        sent_px: Pixels of all pictures together.
+        target_px_sent: Shorter side of the target in the picture sent.
+        recipes: Recipe keys of the pictures: two cells with the same show the same.
+        content: Like ``recipes``, but by what the model saw where that is known.
+        sight: What the model saw.
+        response: How it ended, without the text; None if it was never answered.
+        score: The verdict; None if there is no response.
+    """
+
+    request_id: str
+    sent_size: Size | None = None
+    sent_px: int = 0
+    target_px_sent: float | None = None
+    recipes: tuple[str, ...] = ()
+    content: str = ""
+    sight: Sight | None = None
+    response: Response | None = None
+    score: Score | None = None
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether there is a response that is no error."""
+        return self.response is not None and not self.response.state.is_error
+
+    @property
+    def value(self) -> float | None:
+        """The score, None where there is none."""
+        return None if self.score is None else self.score.value
+
+    @property
+    def reason(self) -> str | None:
+        """Why a score of 0 is not merely a wrong letter."""
+        return self.score.reason if self.score is not None and self.score.value == 0.0 else None
+
+    @property
+    def is_unparsed(self) -> bool:
+        """Whether an answer was scored 0 because no letter could be read from it."""
+        if self.score is None or not self.is_answered or self.score.value != 0.0:
+            return False
+        return self.score.answer is None and self.score.reason not in _READABLE
+
+
+class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """All cells of a run by question, condition and repeat; a cell that was not planned is absent.
+
+    ``view_of`` gives the view of each condition.
+    """
+
+    run: Run
+    questions: tuple[Question, ...]
+    conditions: tuple[str, ...]
+    view_of: dict[str, str]
+    cells: dict[tuple[int, int, int], Cell]
+    n_rows: int = 0
+    n_duplicates: int = 0
+
+    @property
+    def image_groups(self) -> list[str]:
+        """(n_questions,) cluster of each question."""
+        return [question.image_group for question in self.questions]
+
+    @property
+    def chance(self) -> Floats:
+        """(n_questions,) guess rate: one in the number of options, 0 for free-form questions."""
+        return np.array([1 / len(q.choices) if q.choices else 0.0 for q in self.questions], dtype=np.float64)
+
+    def column(self, condition: int) -> list[tuple[int, Cell]]:
+        """Return question index and cell of every request under one condition, in question order."""
+        found = [(key, cell) for key, cell in self.cells.items() if key[1] == condition]
+        return [(key[0], cell) for key, cell in sorted(found, key=lambda entry: entry[0])]
+
+    def scores(self) -> tuple[Floats, Bools]:
+        """Return (n_questions, n_conditions) scores averaged over repeats, and where there is any."""
+        shape = (len(self.questions), len(self.conditions), self.run.n_repeats)
+        values, present = np.zeros(shape), np.zeros(shape, dtype=np.bool_)
+        for key, cell in self.cells.items():
+            if cell.value is not None:
+                values[key], present[key] = cell.value, True
+        return average_repeats(values, present)
+
+    def mask(self, keys: Iterable[tuple[int, int, int]]) -> Bools:
+        """Return (n_questions, n_conditions), True where any of the given cells lies."""
+        found = np.zeros((len(self.questions), len(self.conditions)), dtype=np.bool_)
+        for question, condition, _ in keys:
+            found[question, condition] = True
+        return found
+
+
+def read_table(store: RunStore, scorer_id: str) -> RunTable:
+    """Gather a run from its store.
+
+    Args:
+        store: The run.
+        scorer_id: Whose scores to take.
+
+    Raises:
+        StoreError: If this scorer did not judge the run.
+        SchemaError: If a file is damaged.
+    """
+    run, questions = store.run, tuple(store.questions())
+    index = store.index()
+    responses = {response.request_id: _without_text(response) for response in store.responses(index)}
+    scores = {score.request_id: score for score in store.scores(scorer_id)}
+    sights = read_sights(store.seen())
+    question_at = {question.id: position for position, question in enumerate(questions)}
+    condition_at: dict[str, int] = {view: position for position, view in enumerate(run.views)}
+    view_of = {view: view for view in run.views}
+    cells: dict[tuple[int, int, int], Cell] = {}
+    for request in store.requests():
+        condition = condition_at.setdefault(request.condition, len(condition_at))
+        view_of.setdefault(request.condition, request.view)
+        key = (question_at[request.question_id], condition, request.repeat)
+        cells[key] = _cell(request, sights.get(request.id), responses.get(request.id), scores.get(request.id))
+    return RunTable(
+        run=run,
+        questions=questions,
+        conditions=tuple(condition_at),
+        view_of=view_of,
+        cells=cells,
+        n_rows=index.n_rows,
+        n_duplicates=index.n_duplicates,
+    )
+
+
+def read_sights(rows: Iterable[Seen]) -> dict[str, Sight]:
+    """Return the best that is known of each request; of several pictures the one that shows the target largest."""
+    best: dict[tuple[str, int], Sight] = {}
+    for row in rows:
+        target = None if row.target_px is None else min(row.target_px)
+        sight = Sight(evidence=row.evidence, seen_size=row.seen_size, target_px=target)
+        known = best.get((row.request_id, row.picture_index))
+        if known is None or sight.rank < known.rank:
+            best[row.request_id, row.picture_index] = sight
+    chosen: dict[str, Sight] = {}
+    for (request_id, _), sight in sorted(best.items(), key=lambda entry: entry[0]):
+        known = chosen.get(request_id)
+        if known is None or (sight.target_px or 0.0) > (known.target_px or 0.0):
+            chosen[request_id] = sight
+    return chosen
+
+
+def total_usage(cells: Iterable[Cell]) -> Usage | None:
+    """Return the tokens of the answers that count; None where no provider reported any."""
+    reported = [cell.response.usage for cell in cells if cell.response is not None and cell.response.usage is not None]
+    if not reported:
+        return None
+    return Usage(
+        input_tokens=_total(usage.input_tokens for usage in reported),
+        output_tokens=_total(usage.output_tokens for usage in reported),
+        image_tokens=_total(usage.image_tokens for usage in reported),
+        reasoning_tokens=_total(usage.reasoning_tokens for usage in reported),
+    )
+
+
+def _total(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _cell(request: Request, sight: Sight | None, response: Response | None, score: Score | None) -> Cell:
+    targets = [_short_side(picture.target) for picture in request.pictures if picture.target is not None]
+    return Cell(
+        request_id=request.id,
+        sent_size=request.pictures[0].size if request.pictures else None,
+        sent_px=sum(picture.size.n_px for picture in request.pictures),
+        target_px_sent=max(targets, default=None),
+        recipes=tuple(picture.recipe_key for picture in request.pictures),
+        content=_content(request.pictures, sight),
+        sight=sight,
+        response=response,
+        score=score,
+    )
+
+
+def _content(pictures: tuple[Picture, ...], sight: Sight | None) -> str:
+    """Name what the model saw: the same region at the same final size is one picture to it."""
+    if len(pictures) != 1 or sight is None or sight.seen_size is None:
+        return " ".join(picture.recipe_key for picture in pictures)
+    geometry = pictures[0].recipe.geometry
+    if not isinstance(geometry, Composition):
+        return pictures[0].recipe_key
+    unscaled = msgspec.structs.replace(geometry, resized=None)
+    return content_sha256([pictures[0].image.file_sha256, unscaled, sight.seen_size])
+
+
+def _short_side(target: Box) -> float:
+    return float(min(target.width, target.height))
+
+
+def _without_text(response: Response) -> Response:
+    return msgspec.structs.replace(response, text=None, reasoning=None, extra={}, trace=())

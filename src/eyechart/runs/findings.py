@@ -1,0 +1,118 @@
+"""Sentences about contrasts, each made from one record and saying no more than it holds."""
+
+from collections.abc import Iterable, Mapping
+
+from eyechart.schema import ConditionSummary, Contrast, Finding
+from eyechart.stats.conditions import Pair
+
+HIGHER = "HIGHER"
+LOWER = "LOWER"
+CROSSOVER = "CROSSOVER"
+CANNOT_TELL = "CANNOT_TELL"
+BLOCKED = "BLOCKED"
+
+_SMALLEST_PRINTED_P = 0.0001
+
+
+def find(
+    contrasts: Iterable[Contrast], conditions: Iterable[ConditionSummary], controls: Iterable[Pair] = ()
+) -> tuple[Finding, ...]:
+    """Return one sentence per contrast that is no negative control.
+
+    A difference is claimed only if its adjusted p lies below 1 − confidence and its interval excludes 0. A picture
+    with fewer pixels that does better than the whole original is a ``CROSSOVER``: the model loses by being shown more
+    pixels than it can use.
+
+    Args:
+        contrasts: The contrasts, with what blocks them.
+        conditions: What each condition shows.
+        controls: Pairs of conditions that show the same pictures.
+
+    Example:
+        >>> contrast = Contrast(
+        ...     name="paired difference", condition="downsample_0_5", baseline="original",
+        ...     value=0.1, low=0.04, high=0.16, n_questions=200, n_clusters=180, gained=24, lost=4, method="",
+        ...     p=0.0002, p_adjusted=0.0004,
+        ... )
+        >>> half = ConditionSummary("downsample_0_5", "downsample_0_5", "downsample", linear_scale=0.5)
+        >>> find([contrast], [half])[0].code
+        'CROSSOVER'
+    """
+    shown = {condition.condition: condition for condition in conditions}
+    is_control = {frozenset(pair) for pair in controls}
+    return tuple(
+        _finding(one, shown) for one in contrasts if frozenset((one.condition, one.baseline)) not in is_control
+    )
+
+
+def _finding(contrast: Contrast, conditions: Mapping[str, ConditionSummary]) -> Finding:
+    names = f"{contrast.condition} and {contrast.baseline}"
+    if contrast.blocked_by:
+        text = f"{names} are not compared: {', '.join(contrast.blocked_by)}."
+        return _record(BLOCKED, text, contrast)
+    if contrast.p_adjusted is None:
+        text = (
+            f"{names} cannot be told apart on so few questions: {_numbers(contrast)}, "
+            f"no test below 30 questions on 20 pictures."
+        )
+        return _record(CANNOT_TELL, text, contrast)
+    if not is_claimed(contrast):
+        return _record(CANNOT_TELL, f"{names} cannot be told apart: {_numbers(contrast)}.", contrast)
+    points = f"{abs(100 * contrast.value):.1f} points"
+    if contrast.value < 0:
+        text = f"{contrast.condition} scores {points} below {contrast.baseline}: {_numbers(contrast)}."
+        return _record(LOWER, text, contrast)
+    if _is_crossover(contrast, conditions):
+        text = (
+            f"Crossover: {contrast.condition} shows the same scene with fewer pixels and scores {points} above "
+            f"{contrast.baseline}: {_numbers(contrast)}."
+        )
+        return _record(CROSSOVER, text, contrast)
+    text = f"{contrast.condition} scores {points} above {contrast.baseline}: {_numbers(contrast)}."
+    return _record(HIGHER, text, contrast)
+
+
+def is_claimed(contrast: Contrast) -> bool:
+    """Whether a difference may be claimed: significant after correction, and the interval excludes 0."""
+    is_significant = contrast.p_adjusted is not None and contrast.p_adjusted < 1 - contrast.confidence
+    return is_significant and not contrast.low <= 0 <= contrast.high and not contrast.blocked_by
+
+
+def _is_crossover(contrast: Contrast, conditions: Mapping[str, ConditionSummary]) -> bool:
+    condition, baseline = conditions.get(contrast.condition), conditions.get(contrast.baseline)
+    if condition is None or condition.family != "downsample":
+        return False
+    baseline_scale = 1.0 if baseline is None or baseline.linear_scale is None else baseline.linear_scale
+    return (condition.linear_scale or 1.0) < baseline_scale
+
+
+def _record(code: str, text: str, contrast: Contrast) -> Finding:
+    return Finding(code=code, text=text, contrast=(contrast.condition, contrast.baseline))
+
+
+def _numbers(contrast: Contrast) -> str:
+    """Return difference, interval, p and n as they stand in the record."""
+    level = f"{100 * contrast.confidence:g} %"
+    parts = [
+        f"difference {_points(contrast.value)} points",
+        f"{level} interval {_points(contrast.low)} to {_points(contrast.high)}",
+        f"n = {contrast.n_questions} questions on {contrast.n_clusters} pictures",
+    ]
+    if contrast.p_adjusted is not None:
+        parts.append(f"p {_p(contrast.p_adjusted)} after {(contrast.correction or 'no').capitalize()} correction")
+    return ", ".join(parts)
+
+
+def _points(share: float) -> str:
+    """Return a share as signed points, with a true minus sign.
+
+    Example:
+        >>> _points(-0.0312), _points(0.0)
+        ('−3.1', '0.0')
+    """
+    text = f"{100 * share:+.1f}"
+    return "0.0" if text in {"+0.0", "-0.0"} else text.replace("-", "−")
+
+
+def _p(p: float) -> str:
+    return f"< {_SMALLEST_PRINTED_P:g}" if p < _SMALLEST_PRINTED_P else f"= {p:.4f}"

@@ -1,0 +1,312 @@
+"""One run from start to end: plan, resume, ask, score, estimate. Command line and Python API use this one path."""
+
+import asyncio
+import platform
+import threading
+from collections.abc import Coroutine, Iterator, Sequence
+from datetime import timedelta
+from importlib.metadata import PackageNotFoundError, version
+from typing import TypeVar
+
+import msgspec
+
+from eyechart.kinds import Benchmark, Model, PredictsSeen, Prompt, TakesGold
+from eyechart.opening import DEFAULT_SCORER, open_scorer
+from eyechart.runs.answers import stale_ids
+from eyechart.runs.execute import Asker, LoopSettings, read_identity, utc_now, writer_name
+from eyechart.runs.folders import Destination, Origin, find_or_create
+from eyechart.runs.listening import Beginning, Listener, Silent
+from eyechart.runs.pictures import PictureSource, check_drawing
+from eyechart.runs.plan import Plan, PlanOptions, plan_run, shown_answer
+from eyechart.runs.preflight import check_first, choose_first, stop_after
+from eyechart.runs.retrying import Stop
+from eyechart.runs.score import score_run
+from eyechart.runs.sight import Predictor, planned_seen
+from eyechart.runs.store import RunStore
+from eyechart.runs.summarise import summarise
+from eyechart.schema import ModelIdentity, Request, Sampling, Seen, Summary, View
+
+# A served model without revision or fingerprint may be another one tomorrow.
+MAX_ANSWER_AGE = timedelta(hours=24)
+EXIT_DONE, EXIT_MISSING = 0, 3
+
+_RECORDED_PACKAGES = ("eyechart", "msgspec", "numpy", "pillow", "openai", "pyvips")
+Result = TypeVar("Result")
+
+
+class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything about a run besides benchmark, model, views and prompt.
+
+    Args:
+        sampling: Sampling parameters.
+        plan: Policies, limit, seed, repeats.
+        loop: Concurrency and patience.
+        where: Which folder.
+        scorer: ``name``, ``name.mode`` or ``name.mode@version``.
+        has_preflight: Whether the first answers are checked before the rest is asked.
+        is_same_weights: The user vouches that the served model did not change, so that old answers are reused.
+        command: The command line, for ``run.json``.
+        max_decoded_bytes: Bound of the decoded originals kept in memory.
+    """
+
+    sampling: Sampling = Sampling()
+    plan: PlanOptions = PlanOptions()
+    loop: LoopSettings = LoopSettings()
+    where: Destination = Destination()
+    scorer: str = DEFAULT_SCORER
+    has_preflight: bool = True
+    is_same_weights: bool = False
+    command: tuple[str, ...] = ()
+    max_decoded_bytes: int = 512 << 20
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """How a run ended.
+
+    Args:
+        store: The run folder.
+        summary: What was estimated, also stored in ``estimates.json``.
+        n_planned: All requests of the plan.
+        n_reused: Of these, settled before this process began.
+        n_asked: Requests that this process asked.
+        n_missing: Requests without an answer or final error.
+        n_missing_pictures: Released pictures that do not exist; not asked, and no failure of the run.
+        stop: Why the run ended early; None if it did not.
+    """
+
+    store: RunStore
+    summary: Summary
+    n_planned: int
+    n_reused: int
+    n_asked: int
+    n_missing: int
+    n_missing_pictures: int = 0
+    stop: Stop | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """0 if every request has an answer or a final error, else 3."""
+        return EXIT_MISSING if self.n_missing else EXIT_DONE
+
+
+def run_benchmark(
+    benchmark: Benchmark,
+    model: Model,
+    views: Sequence[View],
+    prompt: Prompt,
+    *,
+    options: RunOptions | None = None,
+    listener: Listener | None = None,
+) -> Outcome:
+    """Ask a model every question of a benchmark under every view, score the answers and estimate.
+
+    Interrupt it at any moment and call it again: what was answered is kept and not asked again. Works inside a
+    running event loop too (a notebook). The model is closed at the end.
+
+    Args:
+        benchmark: Where the questions come from.
+        model: Who answers.
+        views: How each picture is shown.
+        prompt: The wording.
+        options: Everything else.
+        listener: Is told how the run goes.
+
+    Returns:
+        Folder, estimates, counts, and the exit code.
+
+    Raises:
+        EyechartError: If something is wrong that concerns the whole run; what was answered before is kept.
+        KeyboardInterrupt: On Ctrl-C, with a clean store.
+    """
+    options, listener = options or RunOptions(), listener or Silent()
+    check_drawing(options.plan)
+    scorer, mode = open_scorer(options.scorer)
+    identity = run_async(read_identity(model, options.loop.patience, listener))
+    plan = plan_run(benchmark, views, prompt, model=identity, sampling=options.sampling, options=options.plan)
+    session = _Session(benchmark, model, plan, options, listener)
+    stop = session.ask_missing()
+    scorer_id = score_run(session.store, scorer, mode)
+    summary = summarise(session.store, scorer_id)
+    index = session.store.index()
+    return Outcome(
+        store=session.store,
+        summary=summary,
+        n_planned=len(plan.requests),
+        n_reused=len(plan.requests) - session.n_open,
+        n_asked=session.n_asked,
+        n_missing=sum(not index.is_settled(request.id) for request in plan.requests),
+        n_missing_pictures=len(plan.missing),
+        stop=stop,
+    )
+
+
+class _Session:
+    """A plan in its folder, with a model to ask."""
+
+    def __init__(self, benchmark: Benchmark, model: Model, plan: Plan, options: RunOptions, listener: Listener) -> None:
+        self._benchmark, self._model, self._plan = benchmark, model, plan
+        self._options, self._listener = options, listener
+        origin = Origin(now=utc_now(), versions=_versions(), command=options.command)
+        predict = _predictor(model)
+        self.store, self.is_resumed = find_or_create(plan, options.where, origin, planned_seen(plan.requests, predict))
+        self._index = self.store.index()
+        self._stale = self._find_stale(plan.model)
+        self.n_asked = 0
+        self.n_open = sum(self._is_open(request) for request in plan.requests)
+        listener.began(self._beginning(has_prediction=predict is not None))
+
+    def ask_missing(self) -> Stop | None:
+        """Ask what is not settled, the first answers before the rest; return why it ended early."""
+        if self.n_open == 0:
+            return None
+        if isinstance(self._model, TakesGold):
+            self._model.take_gold(self._gold())
+        return run_async(self._ask())
+
+    async def _ask(self) -> Stop | None:
+        pictures = PictureSource(self._benchmark, max_decoded_bytes=self._options.max_decoded_bytes)
+        writer = self.store.open_writer(writer_name())
+        asker = Asker(
+            self._model,
+            pictures,
+            writer,
+            self._options.loop,
+            listener=self._listener,
+            generations=self._generations(),
+        )
+        try:
+            first = self._first()
+            await asker.ask(request for request in first if self._is_open(request))
+            stop = asker.stop or self._check(first)
+            if stop is None:
+                asked = {request.id for request in first}
+                await asker.ask(self._open_requests(asked))
+                stop = asker.stop
+            return stop
+        finally:
+            self.n_asked = asker.n_asked
+            asker.close()
+            writer.close()
+            await self._model.close()
+
+    def _first(self) -> tuple[Request, ...]:
+        """Return the requests to check first; none where looking costs nothing or was not wanted."""
+        if not self._options.has_preflight or self._model.reads == "identity":
+            return ()
+        return choose_first(self._plan.requests)
+
+    def _check(self, first: Sequence[Request]) -> Stop | None:
+        """Show the first answers; return why to stop if too many are bad and there is more to ask."""
+        if not first:
+            return None
+        wanted = {request.id for request in first}
+        responses = {row.request_id: row for row in self.store.responses() if row.request_id in wanted}
+        questions = {question.id: question for question in self._plan.questions}
+        scorer, mode = open_scorer(self._options.scorer)
+        scores = {
+            request.id: scorer.score(
+                responses[request.id],
+                questions[request.question_id],
+                request.choices,
+                shown_answer(questions[request.question_id], request),
+                mode,
+            )
+            for request in first
+            if request.id in responses
+        }
+        seen: dict[str, Seen] = {row.request_id: row for row in self.store.seen() if row.request_id in wanted}
+        checked = check_first(first, responses, scores, seen)
+        self._listener.checked(checked)
+        return stop_after(checked) if self.n_open > len(first) else None
+
+    def _open_requests(self, but: set[str]) -> Iterator[Request]:
+        return (request for request in self._plan.requests if request.id not in but and self._is_open(request))
+
+    def _is_open(self, request: Request) -> bool:
+        return request.id in self._stale or not self._index.is_settled(request.id)
+
+    def _find_stale(self, identity: ModelIdentity) -> dict[str, int]:
+        is_known = identity.revision is not None or identity.fingerprint is not None
+        if is_known or self._model.reads == "identity" or self._options.is_same_weights:
+            return {}
+        return stale_ids(self._index, utc_now(), MAX_ANSWER_AGE)
+
+    def _generations(self) -> dict[str, int]:
+        """Return the generation of every new answer that is to count before an older one."""
+        known = {request_id: row.generation for request_id, row in self._index.rows.items() if row.generation}
+        return {**known, **self._stale}
+
+    def _gold(self) -> dict[str, str | None]:
+        questions = {question.id: question for question in self._plan.questions}
+        return {request.id: shown_answer(questions[request.question_id], request) for request in self._plan.requests}
+
+    def _beginning(self, *, has_prediction: bool) -> Beginning:
+        n_planned = dict.fromkeys(self._plan.views, 0)
+        n_settled = dict.fromkeys(self._plan.views, 0)
+        for request in self._plan.requests:
+            n_planned[request.condition] = n_planned.get(request.condition, 0) + 1
+            n_settled[request.condition] = n_settled.get(request.condition, 0) + (not self._is_open(request))
+        return Beginning(
+            folder=str(self.store.folder),
+            is_resumed=self.is_resumed,
+            n_planned=n_planned,
+            n_settled=n_settled,
+            n_stale=len(self._stale),
+            n_missing_pictures=len(self._plan.missing),
+            predicts_seen=has_prediction,
+        )
+
+
+def run_async(work: Coroutine[object, object, Result]) -> Result:
+    """Run a coroutine to its end, in a thread of its own where this thread already runs an event loop.
+
+    Raises:
+        KeyboardInterrupt: On Ctrl-C, after the coroutine was cancelled and has cleaned up.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    return _run_in_thread(work)
+
+
+def _run_in_thread(work: Coroutine[object, object, Result]) -> Result:
+    results: list[Result] = []
+    errors: list[BaseException] = []
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(work)
+
+    def run() -> None:
+        try:
+            results.append(loop.run_until_complete(task))
+        except BaseException as error:  # noqa: BLE001 -- carried to the thread that waits
+            errors.append(error)
+        finally:
+            loop.close()
+
+    thread = threading.Thread(target=run, name="eyechart-run")
+    thread.start()
+    try:
+        thread.join()
+    except KeyboardInterrupt:
+        loop.call_soon_threadsafe(task.cancel)
+        thread.join()
+        raise
+    if errors:
+        raise errors[0]
+    return results[0]
+
+
+def _predictor(model: Model) -> Predictor | None:
+    return model.predict_seen if isinstance(model, PredictsSeen) else None
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions that drew, asked and estimated."""
+    found = {"python": platform.python_version()}
+    for package in _RECORDED_PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
