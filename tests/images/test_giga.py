@@ -20,8 +20,8 @@ WHOLE, KEPT = Box(0, 0, 48, 32), Box(9, 7, 30, 21)
 FORMS = [
     "rgb.png", "rgb.jpg", "rgb.webp", "rgb.tif", "progressive.jpg", "rotated.jpg", "rotated.png", "rotated.tif",
     "rgba.png", "grey.png", "grey.jpg", "grey_alpha.png", "one_bit.png", "four_bit.png", "palette.png",
-    "palette_holes.png", "colour_key.png", "grey16.png", "grey16.tif", "rgb16.png", "icc.png", "icc_grey.png", "icc_srgb.jpg",
-    "icc_broken.png", "gamma.png", "cmyk_icc.jpg",
+    "palette_holes.png", "colour_key.png", "grey16.png", "grey16.tif", "rgb16.png", "icc.png", "icc_grey.png",
+    "icc_srgb.jpg", "icc_broken.png", "gamma.png", "cmyk_icc.jpg",
 ]  # fmt: skip
 
 

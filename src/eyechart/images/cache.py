@@ -34,7 +34,10 @@ class DecodedCache:
         self._lock = Lock()
 
     def get(self, file_sha256: str, policy: DecodePolicy, load: Callable[[], DecodedImage]) -> DecodedImage:
-        """Return a picture from memory, or load and keep it, dropping the least recently used ones to make room."""
+        """Return a picture from memory, or load and keep it, dropping the least recently used ones to make room.
+
+        A kept picture has its array made, so that every region of it is a slice.
+        """
         key = (file_sha256, policy)
         with self._lock:
             if key in self._pictures:
@@ -44,6 +47,7 @@ class DecodedCache:
         with self._lock:
             if key not in self._pictures and picture.n_bytes <= self.max_bytes:
                 self._make_room(picture.n_bytes)
+                _ = picture.pixels
                 self._pictures[key] = picture
                 self.n_bytes += picture.n_bytes
         return picture

@@ -94,7 +94,10 @@ def lay_on_white(canvas: Size, offset: tuple[int, int], pixels: Pixels) -> Pixel
     height, width, _ = pixels.shape
     if (width, height) == tuple(canvas):
         return pixels
-    page = np.full((canvas.height, canvas.width, 3), WHITE, np.uint8)
+    page = np.empty((canvas.height, canvas.width, 3), np.uint8)
     left, top = offset
-    page[top : top + height, left : left + width] = pixels
+    page[:top] = page[top + height :] = WHITE
+    band = page[top : top + height]
+    band[:, :left] = band[:, left + width :] = WHITE
+    band[:, left : left + width] = pixels
     return page
