@@ -29,7 +29,15 @@ QUESTIONS = (
     {"image": "p0.png", "box": [5, 10, 20, 25], "choices": ["a", "b"], "answer": "B", "n_signs": 3},
     {"image": "p1.jpg", "box": [30.5, 5, 45, 15], "choices": ["a", "b", "c", "d"], "answer": "A", "n_signs": 1},
     {"image": "p2.png", "box": [-3, 40, 10, 50], "choices": ["red", "Red", "Brown", "Black"], "answer": "C"},
-    {"image": "p0.png", "box": [0, 0, 64, 48], "choices": ["a", "b"], "answer": "A"},
+    {"image": "p0.png", "box": [0, 0, 64, 48], "choices": ["a", "c"], "answer": "A"},
+)
+
+
+# The same without defects.
+CLEAN_QUESTIONS = (
+    *QUESTIONS[:2],
+    {**QUESTIONS[2], "box": [3, 30, 10, 40], "choices": ["red", "blue", "Brown"]},
+    QUESTIONS[3],
 )
 
 
@@ -39,7 +47,7 @@ def picture(seed):
     return Image.fromarray(np.random.default_rng(seed).integers(0, 255, (height, width, 3), np.uint8))
 
 
-def write_source(folder):
+def write_source(folder, questions=QUESTIONS):
     """Write pictures and questions.jsonl."""
     for seed, name in enumerate(IMAGES):
         picture(seed).save(folder / name, **({"quality": 90} if name.endswith("jpg") else {}))
@@ -51,7 +59,7 @@ def write_source(folder):
             "source": "mine",
             **row,
         }
-        for number, row in enumerate(QUESTIONS)
+        for number, row in enumerate(questions)
     ]
     (folder / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
 
@@ -67,10 +75,10 @@ def settings(*view_ids, **changes):
     return BuildSettings(views=views, preset=None, **changes)
 
 
-def make_release(folder, **changes):
+def make_release(folder, questions=QUESTIONS, views=(), **changes):
     """Build a release under ``folder`` and return its path."""
     source, out = folder / "source", folder / "release"
     source.mkdir()
-    write_source(source)
-    build_release(open_source(source), out, settings(**changes), n_processes=1)
+    write_source(source, questions)
+    build_release(open_source(source), out, settings(*views, **changes), n_processes=1)
     return out

@@ -79,14 +79,21 @@ def config_names(root: Path) -> tuple[str, ...]:
     """
     data = root / "data"
     folders = sorted(path.name for path in data.iterdir() if path.is_dir()) if data.is_dir() else []
-    card = root / "README.md"
-    in_card = _CONFIG_NAME.findall(card.read_text(encoding="utf-8")) if card.is_file() else []
+    in_card = card_configs(root / "README.md")
     known = {*folders, *in_card, ORIGINAL}
     listings = [listing for listing in _listings(read_json(root, "validation_summary")) if known & set(listing)]
     best = max(listings, key=lambda listing: len(known & set(listing)), default=())
     declared = best if len(known & set(best)) > 1 or len(best) == 1 else ()
     ordered = dict.fromkeys((*(declared or in_card), *(f for f in folders if f == ORIGINAL), *folders))
     return tuple(ordered)
+
+
+def card_configs(card: Path) -> tuple[str, ...]:
+    """Return the config names in the YAML header of a dataset card; none if there is no card or no header."""
+    if not card.is_file():
+        return ()
+    _, _, rest = card.read_text(encoding="utf-8", errors="replace").partition("---\n")
+    return tuple(_CONFIG_NAME.findall(rest.partition("\n---")[0]))
 
 
 def read_json(root: Path, name: str) -> object:

@@ -1,0 +1,127 @@
+"""Whether a view shows its original's pixels, to the bit where neither file is lossy."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from PIL import Image
+
+from eyechart.geometry import clip, integer_box, intersect, translate, whole
+from eyechart.images.pixels import WHITE, DecodedImage, Pixels
+from eyechart.releases.view_geometry import known_view
+from eyechart.schema import Blank, Box, Crop, Downsample, Size, TargetOnly, Whiteground
+
+# Levels 0–255. A re-encoded crop of a photograph differs by about 1, of pure noise by about 6, another picture by 40.
+MAX_LOSSY_LEVELS = 16.0
+# Two kernels agree on block means to a few levels, whatever their sharpness.
+MAX_COARSE_LEVELS = 12.0
+COARSE_PX = 16
+# JPEG disturbs white up to a block and its chroma neighbour away from the edge of what is kept (sum.md 1.5).
+WHITE_RING_PX = 16
+MIN_LOSSY_WHITE = 250
+
+
+def check_pixels(
+    view_id: str, shown: DecodedImage, original: DecodedImage, *, crop: Box | None, target: Box | None, is_lossy: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield what in a view's pixels is not its original's, as (code, message).
+
+    Nothing is yielded for views whose row does not tell what they keep, or in whole pixels.
+
+    Args:
+        view_id: The view.
+        shown: The view's picture.
+        original: The original's picture.
+        crop: The row's ``crop_box_original``.
+        target: The target, clipped, in original pixels.
+        is_lossy: Whether the view's file is JPEG; then a difference is a mean, not one pixel.
+    """
+    view = known_view(view_id)
+    if isinstance(view, Downsample):
+        yield from _coarse_faults(shown, original)
+    elif isinstance(view, Blank) and np.any(shown.pixels != WHITE):
+        yield "not_white", "a blank view shows something"
+    elif isinstance(view, Crop | Whiteground | TargetOnly):
+        region = whole(original.size) if view == TargetOnly(None) else crop
+        if region is None or not _is_integer(region) or intersect(region, whole(original.size)) != region:
+            return
+        offset = _offset(view, region)
+        surely, possibly = _kept_boxes(view, region, target)
+        if surely is not None and possibly is not None:
+            yield from _kept_faults(shown.pixels, original, surely, offset, is_lossy=is_lossy)
+            yield from _white_faults(shown.pixels, translate(possibly, -offset[0], -offset[1]), is_lossy=is_lossy)
+
+
+def _offset(view: Crop | Whiteground | TargetOnly, region: Box) -> tuple[int, int]:
+    """Return which original pixel is the view's top-left corner."""
+    is_full_canvas = isinstance(view, Whiteground)
+    return (0, 0) if is_full_canvas else (int(region.x0), int(region.y0))
+
+
+def _kept_boxes(
+    view: Crop | Whiteground | TargetOnly, region: Box, target: Box | None
+) -> tuple[Box | None, Box | None]:
+    """Return the original pixels that the view keeps for certain, and those it may keep.
+
+    They differ where a target has fractions, because the release does not tell how it rounded.
+    """
+    if not isinstance(view, TargetOnly):
+        return region, region
+    if target is None:
+        return None, None
+    inner = Box(*np.ceil(target[:2]).astype(int).tolist(), *np.floor(target[2:]).astype(int).tolist())
+    outer = intersect(integer_box(target, "outward"), region)
+    if inner.width <= 0 or inner.height <= 0:
+        return None, None
+    return intersect(inner, region), outer
+
+
+def _kept_faults(
+    pixels: Pixels, original: DecodedImage, kept: Box, offset: tuple[int, int], *, is_lossy: bool
+) -> Iterator[tuple[str, str]]:
+    expected = original.region(clip(kept, original.size))
+    moved = translate(kept, -offset[0], -offset[1])
+    shown = _region(pixels, moved)
+    if shown.shape != expected.shape:
+        yield "pixels_differ", "the kept region does not fit the view"
+    elif is_lossy:
+        mean = float(np.mean(np.abs(shown.astype(np.int16) - expected)))
+        if mean > MAX_LOSSY_LEVELS:
+            yield "pixels_differ", f"by {mean:.1f} levels on average"
+    elif not np.array_equal(shown, expected):
+        n_px = int(np.count_nonzero(np.any(shown != expected, axis=2)))
+        yield "pixels_differ", f"in {n_px} of {shown.shape[0] * shown.shape[1]} kept pixels"
+
+
+def _white_faults(pixels: Pixels, kept: Box, *, is_lossy: bool) -> Iterator[tuple[str, str]]:
+    """Yield whether pixels round a kept box are not white; bands above, below, left and right of it."""
+    ring, least = (WHITE_RING_PX, MIN_LOSSY_WHITE) if is_lossy else (0, WHITE)
+    x0, y0, x1, y1 = (int(edge) for edge in kept)
+    x0, y0, x1, y1 = max(0, x0 - ring), max(0, y0 - ring), x1 + ring, y1 + ring
+    bands = (pixels[:y0], pixels[y1:], pixels[y0:y1, :x0], pixels[y0:y1, x1:])
+    n_px = sum(
+        int(np.count_nonzero(np.any(band < least, axis=2))) for band in bands if band.size and band.min() < least
+    )
+    if n_px:
+        yield "not_white", f"{n_px} pixels"
+
+
+def _coarse_faults(shown: DecodedImage, original: DecodedImage) -> Iterator[tuple[str, str]]:
+    """Compare block means, which do not depend on the resampling kernel; views below 16 pixels a side are left out."""
+    if min(shown.size) < COARSE_PX:
+        return
+    grid = Size(COARSE_PX, COARSE_PX)
+    one, other = (
+        np.asarray(picture.image.resize(grid, Image.Resampling.BOX), dtype=np.int16) for picture in (shown, original)
+    )
+    mean = float(np.mean(np.abs(one - other)))
+    if mean > MAX_COARSE_LEVELS:
+        yield "pixels_differ", f"by {mean:.1f} levels on average over a {COARSE_PX}×{COARSE_PX} grid"
+
+
+def _region(pixels: Pixels, box: Box) -> Pixels:
+    x0, y0, x1, y1 = (int(edge) for edge in box)
+    return pixels[max(0, y0) : y1, max(0, x0) : x1]
+
+
+def _is_integer(box: Box) -> bool:
+    return all(float(edge).is_integer() for edge in box)
