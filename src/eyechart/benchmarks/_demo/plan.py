@@ -1,12 +1,9 @@
 """What is drawn where in the demo's pictures, and what is asked about it: all from one seed."""
 
-import math
-from collections.abc import Sequence
-from itertools import product
-
 import numpy as np
 
 from eyechart.benchmarks._demo.fonts import text_width
+from eyechart.benchmarks._demo.items import LETTERS, Item, draw_numbers, place_answer
 from eyechart.benchmarks._demo.words import PAGE_SENTENCES, PAGE_TITLES, PAGE_WORDS, SIGN_WORDS
 from eyechart.schema import Box, Size, Value
 
@@ -14,19 +11,18 @@ Colour = tuple[int, int, int]
 
 SCENE_SIZE = Size(2828, 1414)
 PHOTO_SIZE = Size(5312, 2988)
-N_PHOTO_SCENES = 17
-N_PAGES = 3
-QUESTIONS_PER_SCENE = 2
+N_PHOTOS, N_PAGES = 17, 3
+ITEMS_PER_SCENE = 2
 
-SMALLEST_TEXT_PX, LARGEST_TEXT_PX = 4, 100
-# Below 12 px even a person needs luck, so only a sixth of the signs are there.
-_N_TINY, _FIRST_PLAIN_TEXT_PX = 6, 12
-_PAGE_TEXT_PX = (15, 44, 20, 60, 12, 30)
+# Tiny ones are hard even for people, so there are few; the exponent above 1 makes small ones more frequent than large.
+TINY_TEXT_PX = (4, 6, 8, 11)
+PLAIN_TEXT_PX = (14, 100)
+_PLAIN_EXPONENT = 1.3
+PAGE_TEXT_PX: tuple[int, ...] = (15, 34, 20, 48, 12, 26)
 
-_WHITE: Colour = (255, 255, 255)
 _INK: Colour = (24, 24, 28)
 # Paint and letters of the signs; contrast at least 7 to 1 (WCAG 2.2, 1.4.6).
-_SIGN_COLOURS: tuple[tuple[Colour, Colour], ...] = (
+SIGN_COLOURS: tuple[tuple[Colour, Colour], ...] = (
     ((250, 250, 245), (20, 20, 24)),
     ((255, 214, 10), (20, 20, 24)),
     ((0, 70, 50), (255, 255, 255)),
@@ -34,6 +30,10 @@ _SIGN_COLOURS: tuple[tuple[Colour, Colour], ...] = (
     ((110, 16, 24), (255, 255, 255)),
     ((28, 28, 32), (255, 236, 160)),
 )
+# Parts of a sign in units of its text height: margin, line, gap between its two lines.
+_SIGN_MARGIN, _SIGN_GAP = 0.7, 0.6
+_PAGE_MARGIN_PX, _PAGE_COLUMN_GAP_PX, _PAGE_TITLE_PX = 110, 140, 48
+_PAGE_LEADING, _PAGE_LINES = 2.1, 9
 
 
 class DrawnText(Value, frozen=True):
@@ -53,18 +53,6 @@ class Panel(Value, frozen=True):
     colour: Colour
 
 
-class Item(Value, frozen=True):
-    """One question about one number. ``box`` is drawn round the number's place, whatever its digits."""
-
-    word: str
-    number: str
-    options: tuple[str, ...]
-    letter: str
-    box: Box
-    text_px: int
-    on_page: bool
-
-
 class Scene(Value, frozen=True):
     """One picture: where it is cut from the photograph (None for a white page), what is drawn, what is asked."""
 
@@ -76,66 +64,147 @@ class Scene(Value, frozen=True):
 
 
 def plan_scenes(seed: int) -> tuple[Scene, ...]:
-    """Return all pictures of the demo, in a shuffled order that tells nothing of sizes or answers.
+    """Return all pictures of the demo; their names tell nothing of sizes, kinds or answers.
 
     Args:
-        seed: Decides places, words, numbers, options and order.
+        seed: Decides places, words, numbers, options, colours and order.
     """
     rng = np.random.default_rng(seed)
-    n_items = (N_PHOTO_SCENES + N_PAGES) * QUESTIONS_PER_SCENE
-    letters = [str(letter) for letter in rng.permutation(list("ABCD") * math.ceil(n_items / 4))]
-    sizes = [int(size) for size in rng.permutation(sign_heights(N_PHOTO_SCENES * QUESTIONS_PER_SCENE))]
-    words = [str(word) for word in rng.permutation(SIGN_WORDS)]
-    page_words = [str(word) for word in rng.permutation(PAGE_WORDS)]
-    names = [f"scene_{number:02d}" for number in rng.permutation(N_PHOTO_SCENES + N_PAGES) + 1]
+    n_scenes = N_PHOTOS + N_PAGES
+    letters = _shuffled(LETTERS * (n_scenes * ITEMS_PER_SCENE // len(LETTERS)), rng)
+    heights = [int(height) for height in rng.permutation(sign_heights(N_PHOTOS * ITEMS_PER_SCENE))]
+    words, page_words = _shuffled(SIGN_WORDS, rng), _shuffled(PAGE_WORDS, rng)
+    numbers = rng.permutation(n_scenes) + 1
     scenes = []
-    for index in range(N_PHOTO_SCENES):
-        pair = slice(2 * index, 2 * index + 2)
-        scenes.append(_photo_scene(names.pop(), sizes[pair], words[pair], letters[pair], rng))
-    for index in range(N_PAGES):
-        pair = slice(2 * index, 2 * index + 2)
-        rest = letters[2 * (N_PHOTO_SCENES + index) :]
-        scenes.append(_page(names.pop(), PAGE_TITLES[index], _PAGE_TEXT_PX[pair], page_words[pair], rest[:2], rng))
+    for index in range(n_scenes):
+        name, own_letters = f"scene_{numbers[index]:02d}", letters[_pair(index)]
+        if index < N_PHOTOS:
+            scenes.append(_photo_scene(name, heights[_pair(index)], words[_pair(index)], own_letters, rng))
+        else:
+            pair = _pair(index - N_PHOTOS)
+            title = PAGE_TITLES[index - N_PHOTOS]
+            scenes.append(_page(name, title, PAGE_TEXT_PX[pair], page_words[pair], own_letters, rng))
     return tuple(sorted(scenes, key=lambda scene: scene.name))
 
 
 def sign_heights(n: int) -> tuple[int, ...]:
-    """Return text heights in pixels from 4 to 100, evenly spaced on a log scale, few of them below 12.
+    """Return ``n`` text heights in pixels from 4 to 100, ascending.
 
     Example:
-        >>> sign_heights(12)
-        (4, 5, 6, 7, 8, 10, 12, 18, 28, 43, 65, 100)
+        >>> sign_heights(10)
+        (4, 6, 8, 11, 14, 18, 25, 39, 61, 100)
     """
-    tiny = np.geomspace(SMALLEST_TEXT_PX, _FIRST_PLAIN_TEXT_PX, _N_TINY, endpoint=False)
-    plain = np.geomspace(_FIRST_PLAIN_TEXT_PX, LARGEST_TEXT_PX, n - _N_TINY)
-    return tuple(round(float(height)) for height in (*tiny, *plain))
+    low, high = PLAIN_TEXT_PX
+    steps = np.linspace(0, 1, n - len(TINY_TEXT_PX)) ** _PLAIN_EXPONENT
+    return (*TINY_TEXT_PX, *(round(low * (high / low) ** float(step)) for step in steps))
 
 
-def draw_options(rng: np.random.Generator) -> tuple[str, ...]:
-    """Return four numbers of four digits, the first of them meant as the right one.
-
-    They are all pairs of two digits at one place with two digits at another, so that each of the four stands to the
-    other three in the same way: who sees only the options cannot tell which one was there first.
-
-    Example:
-        >>> draw_options(np.random.default_rng(0))
-        ('8654', '8659', '8674', '8679')
-    """
-    digits = [int(digit) for digit in rng.integers(1, 10, 4)]
-    first, second = sorted(int(place) for place in rng.permutation(4)[:2])
-    pairs = [[digits[place], *_other_digits(digits[place], rng)] for place in (first, second)]
-    options = []
-    for one, other in product(*pairs):
-        number = list(digits)
-        number[first], number[second] = one, other
-        options.append("".join(str(digit) for digit in number))
-    return tuple(options)
+def _pair(index: int) -> slice:
+    return slice(ITEMS_PER_SCENE * index, ITEMS_PER_SCENE * (index + 1))
 
 
-def _other_digits(digit: int, rng: np.random.Generator) -> list[int]:
-    others = [other for other in range(1, 10) if other != digit]
-    return [int(rng.choice(others))]
+def _photo_scene(
+    name: str, heights: list[int], words: list[str], letters: list[str], rng: np.random.Generator
+) -> Scene:
+    """Put one sign in the left and one in the right half of a cut from the photograph."""
+    corner = (
+        int(rng.integers(0, PHOTO_SIZE.width - SCENE_SIZE.width + 1)),
+        int(rng.integers(0, PHOTO_SIZE.height - SCENE_SIZE.height + 1)),
+    )
+    half = SCENE_SIZE.width // ITEMS_PER_SCENE
+    signs = [
+        _sign(word, letter, text_px, range(index * half, (index + 1) * half), rng)
+        for index, (word, letter, text_px) in enumerate(zip(words, letters, heights, strict=True))
+    ]
+    return Scene(
+        name=name,
+        photo_corner=corner,
+        panels=tuple(panel for panel, _, _ in signs),
+        texts=tuple(text for _, texts, _ in signs for text in texts),
+        items=tuple(item for _, _, item in signs),
+    )
 
 
-def _item(word: str, letter: str, box: Box, text_px: int, options: Sequence[str], on_page: bool) -> Item:  # noqa: FBT001, PLR0913, PLR0917
-    raise NotImplementedError
+def _sign(
+    word: str, letter: str, text_px: int, columns: range, rng: np.random.Generator
+) -> tuple[Panel, tuple[DrawnText, ...], Item]:
+    """Plan a two-line sign, the word over its number, at a random spot inside some columns of the picture."""
+    numbers = draw_numbers(rng)
+    number_width = round(text_width(numbers[0], text_px))
+    margin, gap = round(_SIGN_MARGIN * text_px), round(_SIGN_GAP * text_px)
+    width = max(round(text_width(word, text_px)), number_width) + 2 * margin
+    height = 2 * text_px + gap + 2 * margin
+    left = int(rng.integers(columns.start, columns.stop - width + 1))
+    top = int(rng.integers(0, SCENE_SIZE.height - height + 1))
+    paint, ink = SIGN_COLOURS[int(rng.integers(len(SIGN_COLOURS)))]
+    baseline = top + margin + 2 * text_px + gap
+    return (
+        Panel(Box(left, top, left + width, top + height), paint),
+        (
+            DrawnText(word, left + margin, top + margin + text_px, text_px, ink),
+            DrawnText(numbers[0], left + margin, baseline, text_px, ink),
+        ),
+        Item(
+            word=word,
+            number=numbers[0],
+            options=place_answer(numbers, letter, rng),
+            letter=letter,
+            box=Box(left + margin, baseline - text_px, left + margin + number_width, baseline),
+            text_px=text_px,
+            on_page=False,
+        ),
+    )
+
+
+def _page(
+    name: str, title: str, heights: tuple[int, ...], words: list[str], letters: list[str], rng: np.random.Generator
+) -> Scene:
+    """Print two columns of text, each with one numbered sample somewhere between its lines."""
+    column = (SCENE_SIZE.width - 2 * _PAGE_MARGIN_PX - _PAGE_COLUMN_GAP_PX) // ITEMS_PER_SCENE
+    texts = [DrawnText(title, _PAGE_MARGIN_PX, _PAGE_MARGIN_PX + _PAGE_TITLE_PX, _PAGE_TITLE_PX, _INK)]
+    items = []
+    for index, (text_px, word, letter) in enumerate(zip(heights, words, letters, strict=True)):
+        x = _PAGE_MARGIN_PX + index * (column + _PAGE_COLUMN_GAP_PX)
+        lines, item = _column(x, column, text_px, word, letter, rng)
+        texts.extend(lines)
+        items.append(item)
+    return Scene(name=name, photo_corner=None, panels=(), texts=tuple(texts), items=tuple(items))
+
+
+def _column(
+    x: int, width: int, text_px: int, word: str, letter: str, rng: np.random.Generator
+) -> tuple[list[DrawnText], Item]:
+    numbers = draw_numbers(rng)
+    lines = _wrapped(_shuffled(PAGE_SENTENCES, rng), width, text_px)[:_PAGE_LINES]
+    at = int(rng.integers(1, len(lines)))
+    label = f"{word} has number "
+    lines.insert(at, f"{label}{numbers[0]}.")
+    top = _PAGE_MARGIN_PX + 3 * _PAGE_TITLE_PX
+    baselines = [top + round((row + 1) * _PAGE_LEADING * text_px) for row in range(len(lines))]
+    number_x = x + round(text_width(label, text_px))
+    item = Item(
+        word=word,
+        number=numbers[0],
+        options=place_answer(numbers, letter, rng),
+        letter=letter,
+        box=Box(number_x, baselines[at] - text_px, number_x + round(text_width(numbers[0], text_px)), baselines[at]),
+        text_px=text_px,
+        on_page=True,
+    )
+    return [DrawnText(line, x, base, text_px, _INK) for line, base in zip(lines, baselines, strict=True)], item
+
+
+def _wrapped(sentences: list[str], width: int, text_px: int) -> list[str]:
+    """Break running text into lines no wider than ``width`` pixels."""
+    lines, line = [], ""
+    for word in " ".join(sentences).split():
+        longer = f"{line} {word}".strip()
+        if line and text_width(longer, text_px) > width:
+            lines.append(line)
+            longer = word
+        line = longer
+    return [*lines, line]
+
+
+def _shuffled(values: "tuple[str, ...] | str", rng: np.random.Generator) -> list[str]:
+    return [str(value) for value in rng.permutation(list(values))]
