@@ -148,10 +148,16 @@ EYECHART = {"scorer": {"tiny_letter": TinyLetter}}
 '''
 
 
-@pytest.fixture(scope="session", autouse=True)
-def tiny_letter(tmp_path_factory):
-    """Register a scorer the way a user's plug-in file does; its name is returned."""
+@pytest.fixture(scope="session")
+def plugin_file(tmp_path_factory) -> Path:
+    """A plug-in file with a scorer, as a user would write it."""
     path = tmp_path_factory.mktemp("plugin") / "tiny_letter.py"
     path.write_text(SCORER_PLUGIN)
-    load_plugin(path)
+    return path
+
+
+@pytest.fixture(scope="session", autouse=True)
+def tiny_letter(plugin_file):
+    """Register the scorer of the plug-in file; its name is returned."""
+    load_plugin(plugin_file)
     return "tiny_letter"

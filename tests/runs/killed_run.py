@@ -1,0 +1,88 @@
+"""A run that is there to be killed: real files, the real OpenAI client, a server in another process."""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import openai.resources.chat.completions  # noqa: F401 -- loaded before the fork: a round times the run, not imports
+import scipy.special  # noqa: F401 -- the same
+from PIL import Image
+
+from eyechart.images.probe import probe_image
+from eyechart.kinds import ModelOptions
+from eyechart.opening import open_model
+from eyechart.registry import load_plugin
+from eyechart.runs.execute import LoopSettings
+from eyechart.runs.folders import Destination
+from eyechart.runs.session import RunOptions, run_benchmark
+from eyechart.schema import BenchmarkIdentity, Box, Question
+from eyechart.views import resolve_views
+
+VIEWS = "original,crop_3x,downsample_0_5"
+
+
+class Pictures:
+    """Questions about small noisy pictures that lie in a folder."""
+
+    def __init__(self, folder: Path, n_questions: int) -> None:
+        self.identity = BenchmarkIdentity("pictures", "r1")
+        self._folder, self._n_questions = folder, n_questions
+
+    def make(self):
+        self._folder.mkdir(exist_ok=True)
+        rng = np.random.default_rng(3)
+        for index in range(self._n_questions):
+            pixels = rng.integers(0, 60, (48, 64, 3), dtype=np.uint8)
+            pixels[..., index % 3] += 150
+            Image.fromarray(pixels).save(self._folder / f"{index:03d}.png")
+
+    def questions(self):
+        for index in range(self._n_questions):
+            target = (Box(10, 10, 30, 30),)
+            yield Question(
+                id=f"q{index:03d}",
+                benchmark="pictures",
+                text=f"Which colour is picture {index}?",
+                image=probe_image(self._folder / f"{index:03d}.png"),
+                image_group=f"g{index}",
+                choices=("red", "green", "blue", "none"),
+                answer="ABC"[index % 3],
+                targets=target,
+                targets_clipped=target,
+            )
+
+    def image_path(self, image):
+        for path in self._folder.glob("*.png"):
+            if hashlib.sha256(path.read_bytes()).hexdigest() == image.file_sha256:
+                return path
+        raise FileNotFoundError(image.file_sha256)
+
+    def released_views(self):
+        return ()
+
+    def released_image(self, question, view_id):
+        return None
+
+
+class Plain:
+    """The question and its lettered choices."""
+
+    name, version = "plain", 1
+
+    def render(self, question, choices):
+        return "\n".join([question.text, *(f"{chr(65 + index)}. {choice}" for index, choice in enumerate(choices))])
+
+
+def ask_everything(folder: Path, out: Path, n_questions: int, base_url: str, plugin: Path, started=None) -> int:
+    """Run all questions into ``out``; sets ``started`` when the interpreter is ready."""
+    load_plugin(plugin)
+    if started is not None:
+        started.set()
+    outcome = run_benchmark(
+        Pictures(folder, n_questions),
+        open_model("openai/local-vlm", ModelOptions(base_url=base_url)),
+        resolve_views(VIEWS)[0],
+        Plain(),
+        options=RunOptions(where=Destination(out=out), scorer="tiny_letter", loop=LoopSettings(concurrency=4)),
+    )
+    return outcome.exit_code

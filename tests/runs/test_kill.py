@@ -1,0 +1,119 @@
+"""Kill -9 at any moment and run again: the same estimates, and nothing asked twice but what was in flight."""
+
+import json
+import multiprocessing
+import os
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from runs.killed_run import Pictures, ask_everything
+from servers.chat_server import ServerProcess
+
+from eyechart.runs.store import RunStore
+
+CONCURRENCY = 4
+
+
+class Rounds:
+    """One uninterrupted run, then rounds that are killed once and finished."""
+
+    def __init__(self, tmp_path: Path, plugin: Path, n_questions: int, latency_seconds: float) -> None:
+        self._tmp_path, self._plugin, self.n_questions = tmp_path, plugin, n_questions
+        self._latency_seconds = latency_seconds
+        self.n_requests = 3 * n_questions
+        self._context = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload(["runs.killed_run"])
+        Pictures(tmp_path / "pictures", n_questions).make()
+
+    def whole(self) -> tuple[dict, float]:
+        """Return estimates and duration of a run that nothing interrupts."""
+        with self._server("whole") as server:
+            began = self._start(server, "whole", kill_after=None)
+            assert Counter(server.asked.values()) == {1: self.n_requests}
+        return self.estimates("whole"), began
+
+    def killed(self, name: str, kill_after: float) -> bool:
+        """Kill a run, finish it, check what was asked; return whether it was killed with requests in flight."""
+        with self._server(name) as server:
+            self._start(server, name, kill_after=kill_after)
+            n_sent = sum(server.asked.values())
+            n_stored = self._n_stored(name)
+            self._start(server, name, kill_after=None)
+            # What the killed process had sent and not stored is asked again, and nothing else.
+            n_in_flight = n_sent - n_stored
+            assert 0 <= n_in_flight <= CONCURRENCY
+            asked = server.asked
+            assert len(asked) == self.n_requests
+            assert max(asked.values()) <= 2
+            assert sum(asked.values()) == self.n_requests + n_in_flight
+        return n_stored < self.n_requests and n_in_flight > 0
+
+    def estimates(self, name: str) -> dict:
+        stored = json.loads((self._tmp_path / name / "estimates.json").read_bytes())
+        for field in ("id", "created_at", "command"):
+            del stored["run"][field]
+        return stored
+
+    def _server(self, name: str) -> ServerProcess:
+        log = self._tmp_path / f"{name}.log"
+        return ServerProcess(log=log, latency_seconds=self._latency_seconds, answer="picture")
+
+    def _start(self, server: ServerProcess, name: str, kill_after: float | None) -> float:
+        """Start the run and kill it after some seconds, or wait for its end; return how long it took."""
+        started = self._context.Event()
+        child = self._context.Process(
+            target=ask_everything,
+            args=(
+                self._tmp_path / "pictures",
+                self._tmp_path / name,
+                self.n_questions,
+                server.base_url,
+                self._plugin,
+                started,
+            ),
+        )
+        child.start()
+        assert started.wait(60)
+        began = time.monotonic()
+        if kill_after is None:
+            child.join(120)
+            assert child.exitcode == 0
+        else:
+            time.sleep(kill_after)
+            child.kill()
+            child.join(60)
+        return time.monotonic() - began
+
+    def _n_stored(self, name: str) -> int:
+        folder = self._tmp_path / name
+        return len(RunStore(folder).index().rows) if (folder / "run.json").exists() else 0
+
+
+def kill_rounds(rounds: Rounds, n_rounds: int, seed: int) -> int:
+    """Return how many of the rounds were killed with requests in flight."""
+    whole, duration = rounds.whole()
+    rng = np.random.default_rng(seed)
+    n_mid_run = 0
+    for number in range(n_rounds):
+        n_mid_run += rounds.killed(f"round-{number}", float(rng.uniform(0, duration)))
+        assert rounds.estimates(f"round-{number}") == whole
+    return n_mid_run
+
+
+@pytest.fixture
+def make_rounds(tmp_path, plugin_file, monkeypatch):
+    tests = str(Path(__file__).parent.parent)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([tests, os.environ.get("PYTHONPATH", "")]))
+    return lambda *arguments: Rounds(tmp_path, plugin_file, *arguments)
+
+
+def test_five_killed_runs_end_like_one_that_was_not(make_rounds):
+    assert kill_rounds(make_rounds(8, 0.08), 5, seed=1) >= 2
+
+
+@pytest.mark.slow
+def test_fifty_killed_runs_end_like_one_that_was_not(make_rounds):
+    assert kill_rounds(make_rounds(40, 0.06), 50, seed=2) >= 40
