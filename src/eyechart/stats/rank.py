@@ -104,7 +104,8 @@ def covariance_of_means(sums: Floats, sizes: Floats) -> Floats:
     """
     n_clusters, n = len(sizes), sizes.sum()
     residuals = sums - sizes[:, None] * (sums.sum(axis=0) / n)
-    return np.asarray(n_clusters / (n_clusters - 1) * (residuals.T @ residuals) / n**2, dtype=np.float64)
+    products = np.einsum("gi,gj->ij", residuals, residuals)  # small: BLAS threads would cost more than they save
+    return np.asarray(n_clusters / (n_clusters - 1) * products / n**2, dtype=np.float64)
 
 
 def _pair_p(value: Floats, covariance: Floats, noise: Floats) -> Floats:

@@ -24,8 +24,8 @@ class Threshold(NamedTuple):
         curve: (…, n_levels) monotone chance-corrected accuracies, from the largest level down.
         log2_levels: (n_levels,) the levels, falling.
         is_defined: Whether the accuracy at the largest level lies above chance; if not, there is no threshold.
-        is_flat: Whether the curve falls by less than 5 points in the octave around the threshold; print quarter and
-            three-quarter thresholds too.
+        is_flat: Whether the curve falls by less than 5 points in the octave above, around or below the threshold, so
+            that it lies on or beside a plateau; print quarter and three-quarter thresholds too.
         fraction: The fraction asked for.
     """
 
@@ -182,7 +182,9 @@ def _threshold(
     value = find_crossing(curve, levels, fraction)
     low, high = percentile_interval(find_crossing(fit_falling(draws, answers), levels, fraction), confidence=confidence)
     first_low, _ = percentile_interval(draws[..., 0], confidence=confidence)
-    drop = _value_at(curve, levels, value + 0.5) - _value_at(curve, levels, value - 0.5)
+    at_value = [_value_at(curve, levels, value + shift) for shift in (1.0, 0.5, 0.0, -0.5, -1.0)]
+    below = np.where(value - 1.0 >= levels[-1], at_value[2] - at_value[4], np.inf)  # else the curve ends there
+    drop = np.minimum(np.minimum(at_value[0] - at_value[2], at_value[1] - at_value[3]), below)
     return Threshold(
         log2_value=value,
         log2_low=low,

@@ -1,0 +1,37 @@
+import msgspec
+import numpy as np
+
+from eyechart.stats.codes import Code
+from eyechart.stats.conditions import ScoreTable, contrasts_against
+from eyechart.stats.findings import Finding, attach
+
+
+def _contrasts():
+    values = np.random.default_rng(0).integers(0, 2, (40, 3)).astype(float)
+    table = ScoreTable(values, values >= 0, [f"i{k}" for k in range(40)], ("original", "crop_3x", "crop_6x"))
+    return contrasts_against(table, "original")
+
+
+def test_errors_block_and_warnings_warn_only_what_they_concern():
+    findings = [
+        Finding(code=Code.PROMPT_MIX, level="error", message="", conditions=("crop_3x",)),
+        Finding(code=Code.MNAR, level="warning", message="", conditions=("original",)),
+        Finding(code=Code.SHARED_IMAGE, level="info", message=""),
+    ]
+    first, second = attach(_contrasts(), findings)
+    assert (first.blocked_by, first.warnings) == (("PROMPT_MIX",), ("MNAR",))
+    assert (second.blocked_by, second.warnings) == ((), ("MNAR",))
+
+
+def test_finding_without_conditions_concerns_all_and_is_named_once():
+    finding = Finding(code=Code.EPOCHS, level="error", message="")
+    assert [contrast.blocked_by for contrast in attach(_contrasts(), [finding, finding])] == [("EPOCHS",)] * 2
+
+
+def test_findings_survive_storage():
+    finding = Finding(code=Code.MNAR, level="warning", message="x", conditions=("a",))
+    assert msgspec.json.decode(msgspec.json.encode(finding), type=Finding) == finding
+
+
+def test_every_rule_of_the_specification_has_its_code():
+    assert len(Code) == 24

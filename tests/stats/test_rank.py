@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from eyechart.errors import StatisticsError
+from eyechart.stats.bootstrap import draw_weights
+from eyechart.stats.clusters import cluster_sums, find_clusters
+from eyechart.stats.rank import covariance_of_means, rank_models
+
+
+def _rank(values, present=None, labels=None, n_resamples=500):
+    clusters = find_clusters(list(range(len(values))) if labels is None else labels)
+    weights = draw_weights(clusters.n_clusters, np.random.default_rng(0), n_resamples=n_resamples)
+    return rank_models(values, values >= 0 if present is None else present, clusters, weights=weights)
+
+
+def test_covariance_of_means_equals_r(paired, expected):
+    sums = cluster_sums(paired.values, paired.clusters)
+    found = covariance_of_means(sums, paired.clusters.sizes * 1.0)
+    assert found == pytest.approx(np.array(expected["d1_cov_of_means_CR1"]), abs=1e-12)
+
+
+@settings(max_examples=30)
+@given(st.integers(2, 6), st.integers(20, 60), st.integers(0, 2**32 - 1))
+def test_sets_contain_the_point_rank_and_models_that_cannot_be_told_apart_overlap(k, n, seed):
+    rng = np.random.default_rng(seed)
+    values = (rng.random((n, k)) < rng.random(k)).astype(float)
+    sets = _rank(values)
+    assert (sets.best <= sets.worst).all()
+    for model in range(k):
+        better, worse = (sets.value > sets.value[model]).sum(), (sets.value < sets.value[model]).sum()
+        assert sets.best[model] <= 1 + better
+        assert k - worse <= sets.worst[model]
+        for other in range(k):
+            if sets.p_adjusted[model, other] > 0.05:
+                assert sets.best[model] <= sets.worst[other]
+
+
+def test_order_of_models_changes_nothing():
+    values = (np.random.default_rng(0).random((80, 5)) < [0.3, 0.5, 0.5, 0.7, 0.9]).astype(float)
+    order = [3, 0, 4, 1, 2]
+    one, other = _rank(values), _rank(values[:, order])
+    assert one.best[order].tolist() == other.best.tolist()
+    assert one.p_adjusted[np.ix_(order, order)] == pytest.approx(other.p_adjusted)
+
+
+def test_clearly_different_models_have_one_rank_each():
+    values = np.stack([np.arange(200) < count for count in (190, 120, 40)], axis=1).astype(float)
+    sets = _rank(values)
+    assert (sets.best.tolist(), sets.worst.tolist()) == ([1, 2, 3], [1, 2, 3])
+
+
+def test_identical_models_share_all_ranks():
+    sets = _rank(np.tile(np.random.default_rng(0).integers(0, 2, (50, 1)), 4).astype(float))
+    assert (sets.best.tolist(), sets.worst.tolist()) == ([1] * 4, [4] * 4)
+    assert (sets.p_adjusted == 1.0).all()
+
+
+def test_tied_models_are_rarely_told_apart():
+    wrong = 0
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        values = (rng.random((150, 5)) < rng.random(150)[:, None]).astype(float)
+        wrong += (_rank(values, labels=list(np.arange(150) // 2), n_resamples=400).best > 1).any()
+    assert wrong <= 0.05 * 150 + 6
+
+
+def test_only_questions_that_all_models_answered_count():
+    present = np.full((50, 3), True)
+    present[:20, 1] = False
+    assert _rank(np.ones((50, 3)), present).n_questions == 30
+
+
+def test_no_common_question_is_refused():
+    with pytest.raises(StatisticsError, match="0 images were answered by all 3 models"):
+        _rank(np.ones((50, 3)), np.full((50, 3), False))

@@ -1,0 +1,124 @@
+import numpy as np
+import pytest
+
+from eyechart.errors import StatisticsError
+from eyechart.stats.clusters import find_clusters
+from eyechart.stats.codes import Code
+from eyechart.stats.conditions import ScoreTable, accuracy_by_condition, contrasts_between
+from eyechart.stats.letters import estimate_letter_bias
+from eyechart.stats.ratio import correct_for_chance
+from eyechart.stats.score_rules import (
+    check_blind,
+    check_groups,
+    check_letters,
+    check_missing,
+    check_range,
+    check_shared_images,
+    check_size,
+    check_tests,
+    check_unparsed,
+)
+
+VIEWS = ["original", "crop_3x", "crop_6x"]
+SINGLE = find_clusters(list(range(700)))
+
+
+def _flags(*counts):
+    return np.arange(700)[:, None] < np.array(counts)
+
+
+@pytest.mark.parametrize(
+    ("counts", "concerned"), [((0, 0, 0), None), ((2, 2, 2), None), ((0, 2, 1), None), ((0, 4, 0), ("crop_3x",))]
+)
+def test_missing_answers_warn_beyond_half_a_point(counts, concerned):
+    found = check_missing(~_flags(*counts), SINGLE, VIEWS)
+    assert found is None if concerned is None else (found.code, found.conditions) == (Code.MNAR, concerned)
+
+
+@pytest.mark.parametrize(("counts", "concerned"), [((5, 5, 5), None), ((5, 9, 5), None), ((0, 0, 28), ("crop_6x",))])
+def test_unparsed_answers_warn_where_they_fake_an_effect(counts, concerned):
+    found = check_unparsed(_flags(*counts), np.full((700, 3), True), SINGLE, VIEWS)
+    assert found is None if concerned is None else (found.code, found.conditions) == (Code.UNPARSED_BY_VIEW, concerned)
+
+
+def test_unparsed_answers_are_compared_on_common_questions_only():
+    present = np.full((700, 3), True)
+    present[:28, 0] = False
+    assert check_unparsed(_flags(0, 28, 28), present, SINGLE, VIEWS) is None
+
+
+def test_clear_p_warns_even_below_the_points():
+    clusters = find_clusters(list(range(5000)))
+    missing = np.arange(5000)[:, None] < np.array([0, 20])
+    assert check_missing(~missing, clusters, VIEWS[:2]).conditions == ("crop_3x",)
+
+
+def test_no_questions_have_no_rates():
+    assert check_missing(np.zeros((0, 3), dtype=bool), find_clusters([]), VIEWS) is None
+
+
+def _estimated(share, chance=0.25, n=200, condition="original"):
+    values = (np.arange(n) < share * n).astype(float)[:, None]
+    images = [f"i{k}" for k in range(n)]
+    table = ScoreTable(values, values >= 0, images, (condition,), chance=np.full(n, chance))
+    corrected = correct_for_chance(values[:, 0], values[:, 0] >= 0, np.full(n, chance), find_clusters(images))
+    return accuracy_by_condition(table)[0], corrected
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0.97, "at the ceiling"), (0.26, "cannot be told from guessing"), (0.7, None)]
+)
+def test_compressed_accuracies_are_found(share, text):
+    found = check_range(*_estimated(share))
+    assert found is None if text is None else text in found.message
+
+
+@pytest.mark.parametrize(("share", "is_found"), [(0.27, False), (0.5, True)])
+def test_questions_answered_without_the_picture_are_found(share, is_found):
+    assert (check_blind(_estimated(share)[0]) is not None) == is_found
+
+
+def test_blind_accuracy_needs_its_chance_level():
+    values = np.ones((40, 1))
+    table = ScoreTable(values, values > 0, [f"i{k}" for k in range(40)], ("no_image",))
+    with pytest.raises(StatisticsError, match="no_image: no chance level"):
+        check_blind(accuracy_by_condition(table)[0])
+
+
+def test_letter_preference_and_uneven_gold_are_found():
+    gold, clusters = np.arange(400) % 4, find_clusters(list(range(400)))
+    assert check_letters(estimate_letter_bias(gold, gold, clusters, 4)) is None
+    assert check_letters(estimate_letter_bias(np.zeros(400, dtype=int), gold, clusters, 4)).code == Code.LETTER_BIAS
+    uneven = np.where(np.arange(400) < 150, 0, gold)
+    assert "depart from even" in check_letters(estimate_letter_bias(uneven, uneven, clusters, 4)).message
+
+
+@pytest.mark.parametrize(
+    ("rates", "is_found"),
+    [({"a": 0.25, "b": 0.25}, False), ({"a": 0.25, "b": 0.5}, True), ({}, False)],
+)
+def test_groups_with_other_chance_levels_are_found(rates, is_found):
+    found = check_groups({name: np.full(9, rate) for name, rate in rates.items()})
+    assert (found is not None) == is_found
+
+
+@pytest.mark.parametrize(
+    ("n_questions", "n_clusters", "is_found"), [(30, 20, False), (29, 29, True), (300, 19, True), (0, 0, True)]
+)
+def test_groups_too_small_for_p_are_found(n_questions, n_clusters, is_found):
+    assert (check_size(n_questions, n_clusters) is not None) == is_found
+
+
+def test_shared_images_are_said():
+    assert check_shared_images(SINGLE) is None
+    assert "1.667" in check_shared_images(find_clusters(["a", "a", "b"])).message
+
+
+def test_many_raw_p_values_are_found():
+    values = np.random.default_rng(0).integers(0, 2, (40, 30)).astype(float)
+    names = tuple(f"v{k}" for k in range(30))
+    table = ScoreTable(values, values >= 0, [f"i{k}" for k in range(40)], names)
+    pairs = [(name, "v0") for name in names[1:]]
+    assert check_tests(contrasts_between(table, pairs)) is None  # corrected
+    raw = contrasts_between(table, pairs, negative_controls=pairs)
+    assert check_tests(raw).code == Code.MANY_TESTS
