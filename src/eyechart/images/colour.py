@@ -17,6 +17,7 @@ _PROFILE_SPACES = {"GRAY": "L", "RGB ": "RGB", "CMYK": "CMYK"}
 # would only add rounding.
 _SAME_AS_SRGB = 1
 _PROBE_LEVELS = 9
+_KEY_FACTORS = {2: 255 // 3, 4: 255 // 15}
 
 
 def to_srgb(
@@ -88,11 +89,10 @@ def _keyed_alpha(image: Image.Image, key: object, form: ImageForm, place: str) -
             f"{place}: 16-bit RGB with a transparent colour cannot be reduced to 8 bits unambiguously",
             hint="export the picture with an alpha channel or without transparency",
         )
-    samples = np.asarray(image.convert("L") if image.mode == "1" else image)
-    # Pillow widens 2- and 4-bit grey to 8 bits, but gives the key as stored.
-    widened = np.asarray(key) * (255 // (2**form.bits - 1) if 1 < form.bits < 8 else 1)  # noqa: PLR2004 - bits
-    is_key = samples == widened
-    return Image.fromarray(np.where(is_key if is_key.ndim == 2 else is_key.all(axis=2), 0, 255).astype(np.uint8))  # noqa: PLR2004
+    samples = np.asarray(image.convert("L") if image.mode == "1" else image).reshape(image.height, image.width, -1)
+    # Pillow widens 2- and 4-bit grey to 8 bits, but gives their key as stored.
+    is_key = (samples == np.asarray(key) * _KEY_FACTORS.get(form.bits, 1)).all(axis=2)
+    return Image.fromarray(np.where(is_key, 0, 255).astype(np.uint8))
 
 
 def _convert_by_profile(colour: Image.Image, profile: object, notes: list[str], place: str) -> Image.Image:

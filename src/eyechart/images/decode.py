@@ -9,7 +9,7 @@ from eyechart.errors import ImageError, UsageError
 from eyechart.images.colour import to_srgb
 from eyechart.images.files import read_whole
 from eyechart.images.pixels import DecodedImage
-from eyechart.images.probe import PILLOW_FAULTS, ImageForm, describe_stream, open_header
+from eyechart.images.probe import BYTE_BITS, PILLOW_FAULTS, ImageForm, describe_stream, open_header
 from eyechart.schema import DecodePolicy
 
 DECODE_VERSION = "decode@1"
@@ -104,7 +104,7 @@ def is_standing(form: ImageForm) -> bool:
         False
     """
     needs_no_treatment = not (form.has_icc or form.has_alpha or form.has_gamma or form.is_animated)
-    is_plain = form.mode in {"RGB", "L"} and form.bits == 8  # noqa: PLR2004 - bits per channel
+    is_plain = form.mode in {"RGB", "L"} and form.bits == BYTE_BITS
     return form.media_type in _STANDING_MEDIA_TYPES and is_plain and needs_no_treatment and form.exif_orientation == 1
 
 

@@ -23,8 +23,8 @@ _LARGE_REGION = 4
 class DecodedImage:
     """One picture decoded by the decode policy: 8-bit sRGB, and notes on what was done to get there.
 
-    The array is made on first use, because converting a Pillow image to an array costs as much as decoding it and
-    most views need a small region only. Treat the object as frozen: neither pixels nor image may be changed.
+    Array and Pillow image are each made from the other on first use, because converting costs as much as decoding
+    and most views need a small region only. Treat the object as frozen: neither pixels nor image may be changed.
 
     Args:
         image: Pillow image of mode RGB, fully loaded.
@@ -38,17 +38,25 @@ class DecodedImage:
     """
 
     def __init__(self, image: Image.Image, notes: tuple[str, ...] = (), source_size: Size | None = None) -> None:
-        self.image = image
         self.notes = notes
         self.size = Size(image.width, image.height)
+        # Written past the cached property, which makes it where only the array is known.
+        self.__dict__["image"] = image
         self.source_size = source_size or self.size
 
     @classmethod
     def from_pixels(cls, pixels: Pixels, notes: tuple[str, ...] = ()) -> "DecodedImage":
         """Wrap an array of shape (height, width, 3), uint8; the array is kept, not copied."""
-        decoded = cls(Image.fromarray(pixels), notes)
+        decoded = cls.__new__(cls)
+        decoded.notes = notes
+        decoded.size = decoded.source_size = Size(pixels.shape[1], pixels.shape[0])
         decoded.__dict__["pixels"] = np.ascontiguousarray(pixels)
         return decoded
+
+    @cached_property
+    def image(self) -> Image.Image:
+        """The picture as a Pillow image of mode RGB."""
+        return Image.fromarray(self.pixels)
 
     @cached_property
     def pixels(self) -> Pixels:
@@ -57,7 +65,7 @@ class DecodedImage:
 
     @property
     def n_bytes(self) -> int:
-        """Upper bound of the memory this picture holds, in bytes, once its array was asked for."""
+        """Upper bound of the memory this picture holds, in bytes, once both forms of it were asked for."""
         return self.size.n_px * (_PILLOW_BYTES_PER_PIXEL + _ARRAY_BYTES_PER_PIXEL)
 
     def region(self, box: Box) -> Pixels:

@@ -11,6 +11,7 @@ _CHUNK_OVERHEAD = 12
 _COLOUR_TYPES_WITH_ALPHA = frozenset({4, 6})
 # 1/2.2 in units of 1e-5: the gamma that writers store for sRGB (PNG 3rd edition, 11.3.2.2 and 11.3.2.5).
 _SRGB_GAMMA = 45455
+_NUMBER_BYTES = 4
 _SMALL_CHUNKS = frozenset({b"IHDR", b"gAMA", b"acTL", b"eXIf"})
 
 
@@ -88,4 +89,4 @@ def _walk(stream: BinaryIO) -> tuple[dict[bytes, bytes], set[bytes]]:
 
 def _first_number(small: dict[bytes, bytes], name: bytes) -> int | None:
     content = small.get(name, b"")
-    return int.from_bytes(content[:4], "big") if len(content) >= 4 else None  # noqa: PLR2004 - a 32-bit number
+    return int.from_bytes(content[:_NUMBER_BYTES], "big") if len(content) >= _NUMBER_BYTES else None

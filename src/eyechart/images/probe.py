@@ -48,7 +48,11 @@ PILLOW_FAULTS = (
     struct.error,
 )
 
+BYTE_BITS = 8
 _HEAD_BYTES = 16
+# EXIF 2.32, 4.6.5.A; the last four exchange width and height.
+_ORIENTATIONS = range(1, 9)
+_SIDEWAYS = range(5, 9)
 _BITS_PER_SAMPLE = 258
 _TILE_WIDTH = 322
 _ALPHA_MODES = frozenset({"LA", "La", "PA", "RGBA", "RGBa"})
@@ -99,7 +103,7 @@ class ImageForm(Value, frozen=True):
     @property
     def is_sixteen_bit(self) -> bool:
         """Whether a channel has more than the 8 bits that are kept."""
-        return self.bits > 8  # noqa: PLR2004 - the number of bits of a byte
+        return self.bits > BYTE_BITS
 
 
 def sniff_media_type(head: bytes) -> str | None:
@@ -215,7 +219,7 @@ def stored_orientation(header: ImageFile.ImageFile) -> int:
         orientation = exif.get(ExifTags.Base.Orientation, 1) if exif else 1
     except PILLOW_FAULTS:
         return 1
-    return orientation if isinstance(orientation, int) and 1 <= orientation <= 8 else 1  # noqa: PLR2004 - EXIF 2.32
+    return orientation if orientation in _ORIENTATIONS else 1
 
 
 def read_exif(block: bytes) -> Image.Exif:
@@ -228,7 +232,7 @@ def read_exif(block: bytes) -> Image.Exif:
 def stored_size(header: ImageFile.ImageFile) -> Size:
     """Return the size of the stored pixels: Pillow reports a TIFF's after its rotation."""
     width, height = header.size
-    if header.format == "TIFF" and stored_orientation(header) >= 5:  # noqa: PLR2004 - 5 to 8 swap the sides
+    if header.format == "TIFF" and stored_orientation(header) in _SIDEWAYS:
         return Size(height, width)
     return Size(width, height)
 
