@@ -6,7 +6,7 @@ import pytest
 from models.asks import ask
 
 from eyechart.errors import UsageError
-from eyechart.models import open_model
+from eyechart.opening import open_model
 
 
 def letter(name, gold):

@@ -59,6 +59,8 @@ CASES = [
     (400, 'Invalid JSON payload received. Unknown name "seeds": Cannot find field.', None, None,
      BadRequestError, "seeds"),
     (400, "no", "generation_config.temperature", None, BadRequestError, "temperature"),
+    (400, "`temperature` is deprecated for this model.", None, None, BadRequestError, "temperature"),
+    (400, "temperature: Extra inputs are not permitted", None, None, BadRequestError, "temperature"),
     (400, "Invalid content type. image_url is only supported by certain models.", None, None,
      BadRequestError, "model"),
     (404, "No endpoints found that support image input", None, None, BadRequestError, "model"),

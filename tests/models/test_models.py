@@ -1,18 +1,25 @@
-"""Models by name."""
+"""Every registered model keeps the contract of its kind."""
 
 import pytest
 
-from eyechart.errors import UsageError
-from eyechart.models import open_model, split_spec
+from eyechart.contracts import check_model
+from eyechart.kinds import ModelOptions
+from eyechart.opening import open_model
+from eyechart.registry import names
+
+NAMES = {"simulated": "vlm", "blind_letter": "best"}
 
 
-@pytest.mark.parametrize("spec", ["openai", "openai/", "/gpt-4o", ""])
-def test_a_spec_without_provider_or_name_is_refused(spec):
-    with pytest.raises(UsageError, match="is no provider/name"):
-        split_spec(spec)
+@pytest.mark.parametrize("provider", [name for name in names("model") if name not in {"ocr", "replay", "human", "hf"}])
+def test_model_keeps_the_contract(provider):
+    options = ModelOptions(timeout_seconds=5.0)
+    if provider not in NAMES:
+        # A closed port, so that nothing outside is contacted even where a key is set.
+        options = ModelOptions(base_url="http://127.0.0.1:9/v1", timeout_seconds=5.0)
+    check_model(open_model(f"{provider}/{NAMES.get(provider, 'm')}", options))
 
 
-def test_an_unknown_provider_names_the_nearest():
-    with pytest.raises(UsageError, match="no model named 'openia'") as caught:
-        open_model("openia/gpt-4o")
-    assert caught.value.hint == "did you mean openai?"
+def test_replay_keeps_the_contract(tmp_path):
+    file = tmp_path / "answers.jsonl"
+    file.write_text('{"id": "q", "view": "original", "response": "A"}\n', encoding="utf-8")
+    check_model(open_model(f"replay/{file}"))

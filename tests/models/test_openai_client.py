@@ -19,7 +19,7 @@ from eyechart.errors import (
     UsageError,
 )
 from eyechart.kinds import ModelOptions
-from eyechart.models import open_model
+from eyechart.opening import open_model
 from eyechart.schema import Sampling
 
 CHAT_PROVIDERS = (

@@ -12,8 +12,8 @@ from models.asks import ask, asked
 
 from eyechart.errors import BadRequestError, RefusedInputError, SchemaError, UsageError
 from eyechart.kinds import ModelOptions
-from eyechart.models import open_model
 from eyechart.models._answer_file import AnswerKey, read_answer_file
+from eyechart.opening import open_model
 
 ROW = {"id": "000112", "view": "crop_3x", "response": "B"}
 

@@ -8,7 +8,7 @@ from models.asks import ask, asked
 
 from eyechart.errors import BadRequestError, RefusedInputError, TransientModelError, UsageError
 from eyechart.kinds import ModelOptions
-from eyechart.models import open_model
+from eyechart.opening import open_model
 
 N = 4000
 

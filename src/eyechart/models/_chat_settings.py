@@ -15,6 +15,7 @@ from eyechart.settings import read_settings
 NOT_SENT = "not-sent"
 
 Detail = Literal["low", "high", "auto", "original", "not-sent"]
+Interface = Literal["chat_completions", "responses"]
 LengthParameter = Literal["max_completion_tokens", "max_tokens"]
 
 
@@ -22,8 +23,9 @@ class ChatSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     """What every OpenAI-compatible chat endpoint may be told; None is not sent.
 
     Args:
+        interface: ``chat_completions``, which all endpoints speak, or ``responses``, which OpenAI and some others do.
         detail: How closely to look at a picture. ``auto`` means three things in three models, so a fixed value is sent.
-        length_parameter: Name of the parameter that carries the token limit.
+        length_parameter: Name of the parameter that carries the token limit of a chat completion.
         system_prompt: Text of a system message before the question.
         reasoning_effort: How long to think: ``none``, ``minimal``, ``low``, ``medium``, ``high``, ….
         top_k: Sample from the k most likely tokens.
@@ -31,6 +33,7 @@ class ChatSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         frequency_penalty: In [-2, 2].
     """
 
+    interface: Interface = "chat_completions"
     detail: Detail = "high"
     length_parameter: LengthParameter = "max_completion_tokens"
     system_prompt: str | None = None
@@ -74,8 +77,8 @@ def recorded_settings(settings: msgspec.Struct, extra_body: JsonObject) -> JsonO
     Unset options are left out, so that an option added later leaves every older key as it was.
 
     Example:
-        >>> recorded_settings(ChatSettings(top_k=5), {"seed": 1})
-        {'detail': 'high', 'length_parameter': 'max_completion_tokens', 'top_k': 5, 'extra_body': {'seed': 1}}
+        >>> recorded_settings(ChatSettings(top_k=5), {})
+        {'interface': 'chat_completions', 'detail': 'high', 'length_parameter': 'max_completion_tokens', 'top_k': 5}
     """
     recorded: JsonObject = sent(msgspec.to_builtins(settings))
     return {**recorded, "extra_body": extra_body} if extra_body else recorded

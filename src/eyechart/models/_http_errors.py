@@ -24,13 +24,17 @@ _KEY_REJECTED = frozenset({401, 403})
 _WRONG_ADDRESS = frozenset({_NOT_FOUND, 405, 410})
 
 _FILTER_CODES = frozenset(
-    {"content_filter", "content_policy_violation", "moderation_blocked", "data_inspection_failed"}
+    {
+        *("content_filter", "content_policy_violation", "moderation_blocked", "data_inspection_failed"),
+        *("image_content_policy_violation", "bio_policy", "misalignment_policy_violation"),
+    }
 )
 _QUOTA_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 _PICTURE_CODES = frozenset(
     {
         *("context_length_exceeded", "image_too_large", "image_too_small", "image_parse_error", "invalid_base64_image"),
         *("invalid_image", "invalid_image_format", "unsupported_image_media_type", "string_above_max_length"),
+        *("image_file_too_large", "invalid_image_mode", "empty_image_file"),
     }
 )
 # Real messages of OpenAI, Anthropic, Google, vLLM, SGLang and OpenRouter; see the table in the test.
@@ -54,7 +58,8 @@ _BLIND_MODEL = re.compile(
 )
 _NAMED_PARAMETER = re.compile(
     r"(?:unsupported|unknown|unrecognized|invalid) (?:parameter|value|request argument[^:]*|field|argument):? ['\"`]?"
-    r"([A-Za-z_][\w.]*)|'loc': \('body', '([A-Za-z_]\w*)'|unknown name \"(\w+)\"",
+    r"([A-Za-z_][\w.]*)|'loc': \('body', '([A-Za-z_]\w*)'|unknown name \"(\w+)\""
+    r"|[`'\"]?\b([a-z_]+)\b[`'\"]? is (?:deprecated|not supported) for this model|^([a-z_.]+): extra inputs",
     re.IGNORECASE,
 )
 # Parameters that hold the question itself: nothing about them is an option to change.

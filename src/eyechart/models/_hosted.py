@@ -1,0 +1,181 @@
+"""One model behind a network: the part that is the same whatever interface it speaks."""
+
+from abc import ABC, abstractmethod
+from typing import Generic, Literal, NamedTuple, TypeVar
+
+import msgspec
+
+from eyechart.errors import TransientModelError
+from eyechart.kinds import Ask, ModelOptions, Reply
+from eyechart.models._chat_reply import body_failure, read_json
+from eyechart.models._chat_settings import recorded_settings
+from eyechart.models._endpoint import (
+    Provider,
+    check_base_url,
+    find_base_url,
+    find_key,
+    key_hint,
+    shown_url,
+    without_key,
+)
+from eyechart.models._http_errors import Failure, is_content_filter, model_error
+from eyechart.models._repeats import RepeatedReplies
+from eyechart.schema import JsonObject, ModelIdentity
+
+Client = TypeVar("Client")
+
+
+class Exchange(NamedTuple):
+    """A reply with a good status.
+
+    Args:
+        content_type: Its header, empty where it has none.
+        payload: Its body.
+        connection: What it came over, None if unknown.
+    """
+
+    content_type: str
+    payload: bytes
+    connection: object | None = None
+
+
+class Line(NamedTuple):
+    """Where a model is asked, with which key, and how long one attempt may take."""
+
+    base_url: str
+    key: str
+    seconds: float
+
+    @property
+    def place(self) -> str:
+        """The address as it may be shown."""
+        return shown_url(self.base_url)
+
+    def timeout(self) -> TransientModelError:
+        """Return the error for an attempt that did not end in time."""
+        return TransientModelError(
+            f"no reply from {self.place} within {self.seconds:g} s", hint="a longer --timeout may help"
+        )
+
+    def broken(self, cause: BaseException, *, is_connection: bool) -> TransientModelError:
+        """Return the error for a connection that failed.
+
+        Args:
+            cause: What the network library raised.
+            is_connection: Whether no server answered at all.
+        """
+        reason = without_key(str(cause) or type(cause).__name__, self.key)
+        what = "no server answered at" if is_connection else "the connection broke at"
+        hint = "is the server running, and is --base-url right?" if is_connection else ""
+        return TransientModelError(f"{what} {self.place} ({reason})", hint=hint, is_connection=is_connection)
+
+
+class HostedModel(ABC, Generic[Client]):
+    """A model that reads pixels and is asked through a vendor's SDK, which never retries: the run loop does.
+
+    The client is made at the first question, so planning needs neither key nor SDK.
+    """
+
+    reads: Literal["pixels", "identity"] = "pixels"
+    max_concurrency: int | None = None
+
+    def __init__(self, provider: Provider, name: str, settings: msgspec.Struct, options: ModelOptions) -> None:
+        if options.base_url is not None:
+            check_base_url(options.base_url, "--base-url")
+        self.identity = ModelIdentity(
+            provider=provider.name,
+            name=name,
+            revision=options.revision,
+            settings=recorded_settings(settings, options.extra_body),
+        )
+        self._provider = provider
+        self._options = options
+        self._clients: list[Client] = []
+        self._is_fresh = False
+        self._repeats = RepeatedReplies()
+        self._line = Line("", "", options.timeout_seconds)
+
+    async def answer(self, ask: Ask) -> Reply:
+        """Answer one request.
+
+        Raises:
+            ModelError: One of its subclasses says whether to try again.
+        """
+        body = self._decoded(await self._exchange(self._connected(), ask))
+        failure = body if isinstance(body, Failure) else self._failure_in(body)
+        if failure is not None:
+            return await self._filtered_or_raise(failure)
+        assert not isinstance(body, Failure)  # noqa: S101 -- narrows the type; failure is set where it is one
+        return self._read(body, len(ask.pictures))
+
+    async def close(self) -> None:
+        """Release the connections."""
+        for client in self._clients:
+            await self._close_client(client)
+        self._clients, self._is_fresh = [], False
+
+    @abstractmethod
+    def _connect(self, line: Line) -> Client:
+        """Return a new client of the SDK."""
+
+    @abstractmethod
+    async def _close_client(self, client: Client) -> None:
+        """Release a client's connections."""
+
+    @abstractmethod
+    async def _exchange(self, client: Client, ask: Ask) -> Exchange | Failure:
+        """Send one question.
+
+        Raises:
+            TransientModelError: If there was no whole reply in time.
+        """
+
+    @abstractmethod
+    def _read(self, body: JsonObject, n_pictures: int) -> Reply:
+        """Return the reply in a decoded body.
+
+        Raises:
+            TransientModelError: If there is none in it.
+        """
+
+    def _failure_in(self, body: JsonObject) -> Failure | None:
+        """Return the error inside a body that came with a good status."""
+        return body_failure(body)
+
+    async def _name_hint(self) -> str:
+        """Return what to do about a name or address that does not exist."""
+        return f"check the model's name and the base URL {self._line.place}"
+
+    def _connected(self) -> Client:
+        if not self._is_fresh:
+            base_url = find_base_url(self._provider, self._options.base_url)
+            self._line = Line(base_url, find_key(self._provider, base_url), self._options.timeout_seconds)
+            self._clients.append(self._connect(self._line))
+            self._is_fresh = True
+        return self._clients[-1]
+
+    def _decoded(self, exchange: Exchange | Failure) -> JsonObject | Failure:
+        """Return the JSON body of a reply.
+
+        Raises:
+            TransientModelError: If it is damaged, or a copy of the reply before on the same connection.
+        """
+        if isinstance(exchange, Failure):
+            return exchange
+        if self._repeats.is_repeat(exchange.connection, exchange.payload):
+            # The true reply is still on its way on that connection, so no later question may use the same pool.
+            self._is_fresh = False
+            raise TransientModelError(
+                f"{self._line.place} sent one reply twice", hint="is there a proxy that repeats replies?"
+            )
+        return read_json(exchange.content_type, exchange.payload)
+
+    async def _filtered_or_raise(self, failure: Failure) -> Reply:
+        """Return the reply of a content filter, which is an answer; raise everything else."""
+        failure = failure._replace(message=without_key(failure.message, self._line.key))
+        if is_content_filter(failure):
+            return Reply(text="", finish="content_filter", extra={"filter": failure.message})
+        error = model_error(failure, key_hint(self._provider), "")
+        if getattr(error, "parameter", None) == "model" and not error.hint:
+            error.hint = await self._name_hint()
+        raise error

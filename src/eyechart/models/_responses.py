@@ -1,0 +1,95 @@
+"""OpenAI's responses interface: the request body, the reply, and the errors inside it."""
+
+from eyechart.errors import TransientModelError
+from eyechart.kinds import Ask, Reply, SentPicture
+from eyechart.models._chat_reply import failure_of, observed, read_usage
+from eyechart.models._chat_settings import NOT_SENT, ChatSettings, data_uri, merged, sampling_fields, sent
+from eyechart.models._http_errors import Failure
+from eyechart.models._reasoning import join_reasoning, split_reasoning
+from eyechart.schema import JsonObject
+
+_FINISH = {"max_output_tokens": "length", "content_filter": "content_filter"}
+_PASSING = frozenset({"server_error", "rate_limit_exceeded", "vector_store_timeout"})
+
+
+def body(name: str, ask: Ask, settings: ChatSettings, extra_body: JsonObject) -> JsonObject:
+    """Return the body of a response request: pictures first, then the prompt; nothing is stored at the provider.
+
+    A sampling parameter that the interface does not know (``seed``) is sent all the same when it is set, so that the
+    refusal names it and nobody believes it had an effect.
+    """
+    content: list[JsonObject] = [_picture_part(picture, settings) for picture in ask.pictures]
+    content.append({"type": "input_text", "text": ask.prompt})
+    fields = settings.body_fields()
+    effort, verbosity = fields.pop("reasoning_effort", None), fields.pop("verbosity", None)
+    own: JsonObject = {
+        "model": name,
+        "input": [{"role": "user", "content": content}],
+        "store": False,
+        **sampling_fields(ask.sampling, "max_output_tokens"),
+        **fields,
+        **sent(
+            {
+                "instructions": settings.system_prompt,
+                "reasoning": None if effort is None else {"effort": effort},
+                "text": None if verbosity is None else {"verbosity": verbosity},
+            }
+        ),
+    }
+    return merged(own, extra_body)
+
+
+def reply(response: JsonObject, n_pictures: int) -> Reply:
+    """Return the reply in a response object.
+
+    Raises:
+        TransientModelError: If it has no output and no reason for that.
+    """
+    output = response.get("output")
+    items = [item for item in output if isinstance(item, dict)] if isinstance(output, list) else []
+    details = response.get("incomplete_details")
+    reason = details.get("reason") if isinstance(details, dict) else None
+    if not items and reason is None:
+        raise TransientModelError("the server's reply holds no output", hint="it is asked again")
+    split = split_reasoning("".join(_texts(items, "message", "text")))
+    refusal = "".join(_texts(items, "message", "refusal"))
+    usage = read_usage(response.get("usage"))
+    is_cut_off = split.is_cut_off and not split.answer
+    return Reply(
+        text=split.answer or refusal,
+        reasoning=join_reasoning(*_texts(items, "reasoning", "text"), split.reasoning),
+        finish="length" if is_cut_off else _FINISH.get(str(reason), "stop" if reason is None else str(reason)),
+        is_refusal=bool(refusal),
+        usage=usage,
+        seen=observed(usage, n_pictures),
+        extra={key: value for key in ("model", "id") if isinstance(value := response.get(key), str)},
+    )
+
+
+def failure(response: JsonObject) -> Failure | None:
+    """Return the error of a response that failed after it was accepted; None where it did not."""
+    error = response.get("error")
+    if not error:
+        return None
+    code = error.get("code") if isinstance(error, dict) else None
+    return failure_of(500 if code is None or code in _PASSING else 400, response, {})
+
+
+def _texts(items: list[JsonObject], kind: str, field: str) -> list[str]:
+    """Return the texts inside output items of one kind; thoughts come as content or as a summary."""
+    found: list[str] = []
+    for item in items:
+        if item.get("type") != kind:
+            continue
+        for place in ("summary", "content"):
+            parts = item.get(place)
+            for part in parts if isinstance(parts, list) else []:
+                text = part.get(field) if isinstance(part, dict) else None
+                if isinstance(text, str) and text:
+                    found.append(text)
+    return found
+
+
+def _picture_part(picture: SentPicture, settings: ChatSettings) -> JsonObject:
+    detail = None if settings.detail == NOT_SENT else settings.detail
+    return {"type": "input_image", "image_url": data_uri(picture), **sent({"detail": detail})}

@@ -1,0 +1,91 @@
+"""Ask through the SDKs of OpenAI and Anthropic, which share their errors and raw replies."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Protocol
+
+from eyechart.models._chat_reply import failure_of
+from eyechart.models._hosted import Exchange, Line
+from eyechart.models._http_errors import Failure
+
+
+class RawReply(Protocol):
+    """The part of the SDKs' raw responses that is read."""
+
+    @property
+    def content(self) -> bytes:
+        """The body."""
+        ...
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The headers, whatever their case."""
+        ...
+
+    @property
+    def http_response(self) -> "HttpResponse":
+        """The response of the HTTP library underneath."""
+        ...
+
+
+class HttpResponse(Protocol):
+    """The part of an httpx response that is read."""
+
+    extensions: Mapping[str, object]
+
+
+class SdkErrors(Protocol):
+    """The error classes of an SDK's module."""
+
+    @property
+    def APIStatusError(self) -> type[Exception]:  # noqa: N802 -- the SDKs' own names
+        """Raised for a bad status."""
+        ...
+
+    @property
+    def APIConnectionError(self) -> type[Exception]:  # noqa: N802 -- the SDKs' own names
+        """Raised where there was no reply."""
+        ...
+
+    @property
+    def APITimeoutError(self) -> type[Exception]:  # noqa: N802 -- the SDKs' own names
+        """Raised where a read took too long."""
+        ...
+
+
+RawCall = Callable[..., Awaitable[RawReply]]
+
+
+async def ask_sdk(sdk: SdkErrors, line: Line, call: RawCall, **arguments: object) -> Exchange | Failure:
+    """Make one call and return the raw reply, or what an error status says.
+
+    Args:
+        sdk: The SDK's module.
+        line: Where is asked, and how long the call may take in all.
+        call: A ``with_raw_response`` method.
+        **arguments: Its arguments.
+
+    Raises:
+        TransientModelError: If there was no whole reply in time.
+    """
+    try:
+        # The SDK's timeout is per read: a server that drips one byte a second would never meet it.
+        async with asyncio.timeout(line.seconds):
+            raw = await call(**arguments)
+    except (TimeoutError, sdk.APITimeoutError):
+        raise line.timeout() from None
+    except sdk.APIStatusError as error:
+        return _failure(error)
+    except sdk.APIConnectionError as error:
+        cause = error.__cause__ or error
+        # By name, since the SDKs moved from httpx to httpx2.
+        is_connection = type(cause).__name__ in {"ConnectError", "ConnectTimeout", "UnsupportedProtocol"}
+        raise line.broken(cause, is_connection=is_connection) from None
+    stream = raw.http_response.extensions.get("network_stream")
+    return Exchange(raw.headers.get("content-type", ""), raw.content, stream)
+
+
+def _failure(error: Exception) -> Failure:
+    status: int = getattr(error, "status_code", 0)
+    headers: Mapping[str, str] = getattr(getattr(error, "response", None), "headers", {})
+    return failure_of(status, getattr(error, "body", None), {name.lower(): value for name, value in headers.items()})
