@@ -4,13 +4,13 @@ Exit codes: 0 done, 1 error, 2 usage, 3 done but answers are missing, 130 interr
 """
 
 import contextlib
-import importlib.metadata
 import os
 import sys
 from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError, UnknownCommandError
 
+from eyechart import __version__
 from eyechart.errors import EyechartError
 from eyechart.registry import unknown_name
 
@@ -36,7 +36,7 @@ def build_app() -> App:
     app = App(
         name="eyechart",
         help="An eye test for vision-language models: the same question about the same picture under controlled views.",
-        version=lambda: importlib.metadata.version("eyechart"),
+        version=__version__,
         help_format="plaintext",
         suppress_keyboard_interrupt=False,
     )

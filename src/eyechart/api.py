@@ -1,0 +1,159 @@
+"""The Python interface: open a benchmark, run a model, read and write what was found."""
+
+from pathlib import Path
+
+import msgspec
+
+from eyechart.kinds import Benchmark, Model, ModelOptions
+from eyechart.opening import DEFAULT_PROMPT, DEFAULT_SCORER, open_benchmark, open_model, open_prompt, open_scorer
+from eyechart.registry import load_plugin
+from eyechart.reports import Table, render_table, write_all
+from eyechart.runs.execute import LoopSettings
+from eyechart.runs.folders import Destination
+from eyechart.runs.plan import PlanOptions
+from eyechart.runs.score import score_run
+from eyechart.runs.session import RunOptions, run_benchmark
+from eyechart.runs.store import RunStore
+from eyechart.runs.summarise import summarise
+from eyechart.schema import Sampling, Summary
+from eyechart.views import resolve_views
+
+
+class RunResult(msgspec.Struct, frozen=True, kw_only=True):
+    """A run and what it found.
+
+    Args:
+        folder: The run folder.
+        summary: Estimates, contrasts, failures and findings.
+        n_missing: Requests without an answer; run again to ask them.
+    """
+
+    folder: Path
+    summary: Summary
+    n_missing: int = 0
+
+    def table(self) -> Table:
+        """Return the table of views, one row per condition, formatted as in the report."""
+        return render_table(self.summary)
+
+    def report(self, path: str | Path | None = None) -> Path:
+        """Write the report and return the path of the HTML file.
+
+        Args:
+            path: An ``.html`` file, or a folder, which also gets figures and tables; the run folder if left out.
+
+        Raises:
+            StoreError: If it cannot be written.
+        """
+        from eyechart.reports.html import HtmlReport  # deferred: loads the template engine
+        from eyechart.runs.files import write_whole
+
+        target = self.folder if path is None else Path(path)
+        if target.suffix != ".html":
+            return write_all(self.summary, target)[0]
+        write_whole(target, [HtmlReport().render(self.summary).encode()])
+        return target
+
+
+def benchmark(name: str, data: str | Path | None = None, **options: object) -> Benchmark:
+    """Open a benchmark by name.
+
+    Args:
+        name: Registered name, for example ``folder``, ``sum`` or ``demo``.
+        data: File or folder it reads, where it needs one.
+        **options: Its options, as ``eyechart run --option`` takes them.
+
+    Raises:
+        UsageError: If the name or an option is unknown.
+        BenchmarkError: If the data breaks the benchmark's contract.
+    """
+    return open_benchmark(name, None if data is None else Path(data), options)
+
+
+def model(spec: str, *, base_url: str | None = None, revision: str | None = None, **settings: object) -> Model:
+    """Open a model by ``provider/name``, without contacting it.
+
+    Args:
+        spec: For example ``openai/gpt-4o``, ``ocr/rapidocr`` or ``replay/answers.jsonl``.
+        base_url: Address of an OpenAI-compatible server.
+        revision: Version of the weights, part of the model's identity.
+        **settings: Its settings, as ``eyechart run --set`` takes them.
+
+    Raises:
+        UsageError: If the provider or a setting is unknown.
+
+    Example:
+        >>> model("simulated/chance").identity.spec
+        'simulated/chance'
+    """
+    return open_model(spec, ModelOptions(base_url=base_url, revision=revision, settings=settings))
+
+
+def run(  # noqa: PLR0913 -- every one is a keyword that a run may need
+    questions: Benchmark,
+    *,
+    model: str | Model,
+    views: str = "sum29",
+    limit: int | None = None,
+    seed: int = 0,
+    repeats: int = 1,
+    concurrency: int = 8,
+    out: str | Path | None = None,
+    prompt: str = DEFAULT_PROMPT,
+    scorer: str = DEFAULT_SCORER,
+    sampling: Sampling | None = None,
+) -> RunResult:
+    """Ask a model every question under every view, and estimate. Interrupt it and call it again: it goes on.
+
+    Args:
+        questions: The benchmark.
+        model: ``provider/name``, or an opened model.
+        views: Comma-separated view ids or a preset.
+        limit: Ask so many whole questions.
+        seed: Seed of the choice under ``limit``.
+        repeats: Ask everything so many times.
+        concurrency: Requests in flight.
+        out: Run folder; found or made in ``runs/`` if left out.
+        prompt: Name of the wording.
+        scorer: Name of the scorer, with its mode if not the default.
+        sampling: Sampling parameters; temperature 0 if left out.
+
+    Raises:
+        EyechartError: If something concerns the whole run; what was answered is kept.
+    """
+    named, preset = resolve_views(views)
+    outcome = run_benchmark(
+        questions,
+        open_model(model) if isinstance(model, str) else model,
+        named,
+        open_prompt(prompt),
+        options=RunOptions(
+            sampling=sampling or Sampling(),
+            plan=PlanOptions(limit=limit, seed=seed, repeats=repeats, view_preset=preset),
+            loop=LoopSettings(concurrency=concurrency),
+            where=Destination(out=None if out is None else Path(out)),
+            scorer=scorer,
+        ),
+    )
+    return RunResult(folder=outcome.store.folder, summary=outcome.summary, n_missing=outcome.n_missing)
+
+
+def load_run(folder: str | Path, scorer: str = DEFAULT_SCORER) -> RunResult:
+    """Read a run folder, score its answers and estimate; no model is asked.
+
+    Raises:
+        StoreError: If there is no run in the folder.
+    """
+    store = RunStore(Path(folder))
+    chosen, mode = open_scorer(scorer)
+    summary = summarise(store, score_run(store, chosen, mode))
+    return RunResult(folder=store.folder, summary=summary, n_missing=sum(c.n_missing for c in summary.conditions))
+
+
+def plugin(path: str | Path) -> tuple[tuple[str, str], ...]:
+    """Load a plug-in file and return the (kind, name) pairs it added.
+
+    Raises:
+        UsageError: If the file does not exist or names no members.
+    """
+    return load_plugin(Path(path))

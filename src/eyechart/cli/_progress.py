@@ -1,0 +1,110 @@
+"""A run on the terminal: a bar per view where there is one, plain lines where there is none."""
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.text import Text
+
+from eyechart.cli._app import printable
+from eyechart.cli._output import notes_console, say
+from eyechart.runs.listening import Beginning, CheckedAnswer
+from eyechart.schema import Request, Response
+
+_SECONDS_BETWEEN_LINES = 5.0
+_LONGEST_RAW_ANSWER = 160
+
+
+class RunProgress:
+    """Shows how a run goes, on stderr. Use it as a context manager; it is a ``runs.listening.Listener``."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or notes_console()
+        self._bars = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=None),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[failed]}"),
+            TimeRemainingColumn(),
+            console=self._console,
+            disable=not self._console.is_terminal,
+            transient=True,
+        )
+        self._rows: dict[str, TaskID] = {}
+        self._n_planned: dict[str, int] = {}
+        self._n_done: Counter[str] = Counter()
+        self._n_failed: Counter[str] = Counter()
+        self._said_at = time.monotonic()
+
+    def __enter__(self) -> "RunProgress":
+        """Start drawing."""
+        self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop drawing."""
+        self._bars.stop()
+
+    def began(self, beginning: Beginning) -> None:
+        """Say where the run is kept and what is left to ask."""
+        n_all, n_settled = sum(beginning.n_planned.values()), sum(beginning.n_settled.values())
+        verb = "going on in" if beginning.is_resumed else "run folder"
+        self._print(f"{verb} {beginning.folder}: {n_settled} of {n_all} answers are there")
+        if beginning.n_stale:
+            self._print(f"{beginning.n_stale} answers of a served model are older than 24 h and are asked again")
+        if beginning.n_missing_pictures:
+            self._print(f"{beginning.n_missing_pictures} released pictures do not exist and are not asked")
+        self._n_planned = dict(beginning.n_planned)
+        self._n_done.update(beginning.n_settled)
+        for condition, n_planned in beginning.n_planned.items():
+            n_done = beginning.n_settled.get(condition, 0)
+            self._rows[condition] = self._bars.add_task(condition, total=n_planned, completed=n_done, failed="")
+
+    def answered(self, request: Request, response: Response) -> None:
+        """Count one row."""
+        condition = request.condition
+        self._n_done[condition] += 1
+        self._n_failed[condition] += response.state.is_error
+        if condition in self._rows:
+            failed = f"{self._n_failed[condition]} failed" if self._n_failed[condition] else ""
+            self._bars.update(self._rows[condition], completed=self._n_done[condition], failed=failed)
+        if not self._console.is_terminal and time.monotonic() - self._said_at > _SECONDS_BETWEEN_LINES:
+            self._said_at = time.monotonic()
+            n_failed = sum(self._n_failed.values())
+            say(f"{sum(self._n_done.values())}/{sum(self._n_planned.values())} answered, {n_failed} failed")
+
+    def waiting(self, seconds: float, cause: str) -> None:
+        """Say what is waited for, where the wait is long enough to wonder."""
+        if seconds >= 1:
+            self._print(f"waiting {seconds:.0f} s: {cause}")
+
+    def checked(self, answers: Sequence[CheckedAnswer]) -> None:
+        """Show the first answers raw, with what was read from them."""
+        if not answers:
+            return
+        self._print("the first answers:")
+        for checked in answers:
+            self._print(_first_answer(checked))
+
+    def noted(self, message: str) -> None:
+        """Say one sentence."""
+        self._print(message)
+
+    def _print(self, text: str) -> None:
+        self._console.print(Text(printable(text)), soft_wrap=True)
+
+
+def _first_answer(checked: CheckedAnswer) -> str:
+    where = f"  {checked.request.question_id} {checked.request.view}"
+    if checked.response is None:
+        return f"{where}: no answer"
+    response, score = checked.response, checked.score
+    raw = response.error if response.state.is_error else response.text
+    shown = " ".join((raw or "").split())[:_LONGEST_RAW_ANSWER]
+    letter = score.answer if score is not None and score.answer else "-"
+    tokens = response.usage.output_tokens if response.usage and response.usage.output_tokens is not None else "?"
+    seen = f"{checked.seen_size[0]}×{checked.seen_size[1]}" if checked.seen_size else "unknown"
+    mark = "  ← unusable" if checked.is_bad else ""
+    return f"{where}: {shown!r} → {letter} ({response.state.value}, {tokens} tokens, seen {seen}){mark}"

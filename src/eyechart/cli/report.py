@@ -1,0 +1,48 @@
+"""Write the report of a run; no model is asked."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from eyechart.cli._flags import Plugin, load_plugins
+from eyechart.cli._output import Json, print_json, say
+
+
+def report(
+    run: Path,
+    /,
+    *,
+    scorer: Annotated[str, Parameter(help="For example option_letter.lenient.")] = "option_letter",
+    out: Annotated[Path | None, Parameter(help="Folder for the report; the run folder if left out.")] = None,
+    anonymous: Annotated[
+        bool, Parameter(negative="", help="Remove user, host, paths, endpoint and organisation.")
+    ] = False,
+    hide: Annotated[
+        tuple[str, ...], Parameter(negative="", help="Further words to remove with --anonymous; may be repeated.")
+    ] = (),
+    plugin: Plugin = (),
+    json: Json = False,
+) -> int:
+    """Write report.html (one file, no network), the figures as PDF, SVG and PNG, and the table as LaTeX and Markdown.
+
+    Args:
+        run: Run folder.
+    """
+    from eyechart.opening import open_scorer
+    from eyechart.reports import write_all
+    from eyechart.runs.score import score_run
+    from eyechart.runs.store import RunStore
+    from eyechart.runs.summarise import summarise
+
+    load_plugins(plugin)
+    store = RunStore(run)
+    chosen, mode = open_scorer(scorer)
+    summary = summarise(store, score_run(store, chosen, mode))
+    paths = write_all(summary, out or run, is_anonymous=anonymous, names=hide)
+    if json:
+        print_json({"files": [str(path) for path in paths]})
+    else:
+        for path in paths:
+            say(f"wrote {path}")
+    return 0

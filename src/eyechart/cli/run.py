@@ -1,0 +1,112 @@
+"""Ask a model every question under every view."""
+
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from eyechart.cli._flags import (
+    AskFlags,
+    Data,
+    ModelFlags,
+    Option,
+    PictureFlags,
+    Plugin,
+    load_plugins,
+    open_named_benchmark,
+)
+from eyechart.cli._output import Json, print_json, say
+
+if TYPE_CHECKING:
+    from eyechart.kinds import Benchmark
+    from eyechart.runs.session import Outcome
+    from eyechart.schema import View
+
+_MODEL = ModelFlags()
+_ASK = AskFlags()
+_PICTURES = PictureFlags()
+
+
+def run(
+    benchmark: str,
+    /,
+    *,
+    model: str,
+    views: Annotated[str, Parameter(help="Comma-separated view ids or a preset.")] = "sum29",
+    data: Data = None,
+    option: Option = (),
+    plugin: Plugin = (),
+    model_flags: ModelFlags = _MODEL,
+    ask_flags: AskFlags = _ASK,
+    picture_flags: PictureFlags = _PICTURES,
+    json: Json = False,
+) -> int:
+    """Ask every question of a benchmark under every view. Interrupt it at any time; the same command goes on.
+
+    Args:
+        benchmark: Name of the benchmark, for example folder, sum or demo.
+        model: provider/name, for example openai/gpt-4o, ocr/rapidocr or replay/answers.jsonl.
+    """
+    load_plugins(plugin)
+    opened = open_named_benchmark(benchmark, data, option)
+    outcome = ask(opened, model, views, model_flags=model_flags, ask_flags=ask_flags, picture_flags=picture_flags)
+    return show_outcome(outcome, json=json)
+
+
+def ask(
+    benchmark: "Benchmark",
+    model: str,
+    views: str,
+    *,
+    model_flags: ModelFlags,
+    ask_flags: AskFlags,
+    picture_flags: PictureFlags,
+) -> "Outcome":
+    """Run a benchmark with progress on stderr."""
+    from eyechart.cli._progress import RunProgress
+    from eyechart.opening import open_model, open_prompt
+    from eyechart.runs.session import run_benchmark
+
+    named, preset = choose_views(benchmark, views)
+    options = ask_flags.run_options(model_flags, picture_flags, preset)
+    opened = open_model(model, model_flags.options())
+    with RunProgress() as progress:
+        return run_benchmark(
+            benchmark, opened, named, open_prompt(ask_flags.prompt), options=options, listener=progress
+        )
+
+
+def choose_views(benchmark: "Benchmark", text: str) -> tuple[tuple["View", ...], str | None]:
+    """Return the views named on the command line; ``sum29`` means a release's own views where it has any."""
+    from eyechart.errors import UsageError
+    from eyechart.views import parse_view, resolve_views
+
+    released = benchmark.released_views()
+    if text != "sum29" or not released:
+        return resolve_views(text)
+    views = []
+    for view_id in released:
+        try:
+            views.append(parse_view(view_id))
+        except UsageError:
+            say(f"warning: view {view_id} of this release is of no known family and is not asked")
+    return tuple(views), "release"
+
+
+def show_outcome(outcome: "Outcome", *, json: bool) -> int:
+    """Print what a run found, write its report, say what to do next, and return the exit code."""
+    from eyechart.cli._results import show_summary
+    from eyechart.reports import write_all
+
+    paths = write_all(outcome.summary, outcome.store.folder)
+    if json:
+        print_json(outcome.summary)
+    else:
+        show_summary(outcome.summary)
+    say(f"report: {paths[0]}")
+    if outcome.stop is not None:
+        say(f"error: {outcome.stop.reason}")
+        if outcome.stop.hint:
+            say(f"hint: {outcome.stop.hint}")
+    if outcome.n_missing:
+        say(f"{outcome.n_missing} of {outcome.n_planned} answers are missing: run the same command again to ask them")
+    return outcome.exit_code
