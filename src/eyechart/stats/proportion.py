@@ -44,6 +44,7 @@ def estimate_proportions(
     V = G/(G−1)·Σ(S_g − m_g A)²/n², n_eff = min(n, A(1−A)/V), and n_eff = n²/Σm_g² (intracluster correlation 1) where
     A is 0 or 1 or V is 0. The interval is Wilson's with n_eff for n and the t quantile with G−1 degrees of freedom
     for z. With one cluster nothing is known about the variance between clusters, so the interval is [0, 1].
+    Fractional scores that vary much less than right-or-wrong ones get an interval that is too wide, never too narrow.
 
     Args:
         values: (n_questions, …) scores in [0, 1], fractions allowed.
@@ -69,7 +70,44 @@ def estimate_proportions(
     """
     check_confidence(confidence)
     scores, mask = check_scores(values, present)
-    sums, sizes = cluster_sums(scores, clusters), cluster_sums(mask, clusters)
+    return _from_sums(cluster_sums(scores, clusters), cluster_sums(mask, clusters), confidence)
+
+
+def estimate_pooled(values: Floats, present: Bools, clusters: Clusters, *, confidence: float = 0.95) -> ProportionTable:
+    """Estimate the mean over views or repeats of the same questions, all of a question's scores in one cluster.
+
+    Rows of one question are never independent, but they do carry more than one row does: n_eff may exceed the number
+    of questions, up to the number of rows. (``estimate_proportions`` of each question's mean would cap it there and be
+    too wide.)
+
+    Args:
+        values: (n_questions, …, n_rows) scores in [0, 1]; the last axis is pooled.
+        present: Same shape, True where there is a score; a question weighs as much as it has scores.
+        clusters: Grouping of the questions.
+        confidence: Coverage of the intervals, in (0, 1).
+
+    Returns:
+        One entry per index between first and last axis; ``n_questions`` counts questions with any score.
+
+    Raises:
+        StatisticsError: As ``estimate_proportions``.
+
+    Example:
+        >>> from eyechart.stats.clusters import find_clusters
+        >>> table = estimate_pooled(np.eye(4), np.ones((4, 4), dtype=bool), find_clusters(list("aabc")))
+        >>> float(table.value), int(table.n_questions)
+        (0.25, 4)
+    """
+    check_confidence(confidence)
+    scores, mask = check_scores(values, present)
+    sums = cluster_sums(scores.sum(axis=-1), clusters)
+    sizes = cluster_sums(mask.sum(axis=-1).astype(np.float64), clusters)
+    n_questions = np.count_nonzero(mask.any(axis=-1), axis=0)
+    return _from_sums(sums, sizes, confidence)._replace(n_questions=np.asarray(n_questions, dtype=np.int64))
+
+
+def _from_sums(sums: Floats, sizes: Floats, confidence: float) -> ProportionTable:
+    """Return the table of ratios of cluster sums."""
     n = sizes.sum(axis=0)
     n_clusters = np.count_nonzero(sizes, axis=0).astype(np.int64)
     value = np.minimum(divide(sums.sum(axis=0), n, where_zero=0.0), 1.0)

@@ -8,7 +8,9 @@ from eyechart.stats.arrays import SCORE_ROUNDING, Bools, Floats, check_scores
 
 
 def average_repeats(values: Floats, present: Bools) -> tuple[Floats, Bools]:
-    """Average repeats of one question and condition, which makes repeats safe to analyse.
+    """Average repeats of one question and condition, which makes repeats safe to contrast.
+
+    For the accuracy itself ``proportion.estimate_pooled`` takes the repeats as they are.
 
     Args:
         values: (…, n_repeats) scores.
