@@ -57,6 +57,11 @@ def cpu_of(work: Callable[[], object], n_repeats: int = N_REPEATS) -> float:
     return min(times)
 
 
+def idle_core_seconds() -> float:
+    """Seconds that all cores together have been idle since the system started."""
+    return float(Path("/proc/uptime").read_text().split()[1])
+
+
 def measure_build(path: Path, views: list[tuple[str, Composition]], out_dir: Path, settings: RenderSettings) -> dict:
     """The second picture of a worker: a release has hundreds, so the first one's start-up does not count."""
     first = cpu_of(lambda: render_views_of_picture(path, views, out_dir, settings), 1)
@@ -73,18 +78,22 @@ def measure_build(path: Path, views: list[tuple[str, Composition]], out_dir: Pat
 
 
 def measure_lazy(path: Path, views: list[tuple[str, Composition]], resampler: str) -> dict:
-    """One view at a time: from the file, and from the decoded original in memory. Each relative to the decode."""
+    """One view at a time, as multiples of the decode timed beside it: from the file, and from the decoded original."""
     cache = DecodedCache(max_bytes=1 << 30)
     decoded = cache.get("original", DecodePolicy(), lambda: decode(path))
-    parts: dict[str, dict[str, float]] = {}
+    parts = {}
     for name, geometry in views:
-        parts[name] = {
-            "cold_array": cpu_of(lambda g=geometry: compose(decode(path), g, resampler)),
-            "cold_png": cpu_of(lambda g=geometry: encode_composition(decode(path), g, resampler)),
-            "warm_array": cpu_of(lambda g=geometry: compose(decoded, g, resampler)),
-            "warm_png": cpu_of(lambda g=geometry: encode_composition(decoded, g, resampler)),
+        works = {
+            "decode": lambda: decode(path),
+            "cold": lambda g=geometry: compose(decode(path), g, resampler),
+            "cold_png": lambda g=geometry: encode_composition(decode(path), g, resampler),
+            "warm": lambda g=geometry: compose(decoded, g, resampler),
+            "warm_png": lambda g=geometry: encode_composition(decoded, g, resampler),
         }
-    return {"decode": cpu_of(lambda: decode(path)), "views": parts}
+        rounds = [{key: cpu_of(work, 1) for key, work in works.items()} for _ in range(N_REPEATS)]
+        least = {key: min(figures[key] for figures in rounds) for key in works}
+        parts[name] = {key: least[key] / least["decode"] for key in works}
+    return parts
 
 
 def measure_floor(path: Path, views: list[tuple[str, Composition]], out_dir: Path, resampler: str) -> dict:
@@ -109,6 +118,7 @@ def measure_floor(path: Path, views: list[tuple[str, Composition]], out_dir: Pat
 def measure_scaling(path: Path, views: list[tuple[str, Composition]], out_dir: Path, settings: RenderSettings) -> dict:
     """Wall seconds for some copies of a picture with one worker and with two, pool start included."""
     n_pictures, walls = 12, {}
+    idle = idle_core_seconds()
     for n_processes in (1, 2):
         jobs = [
             PictureJob(path, tuple((f"{n_processes}/{index}/{name}", geometry) for name, geometry in views))
@@ -117,8 +127,10 @@ def measure_scaling(path: Path, views: list[tuple[str, Composition]], out_dir: P
         start = time.perf_counter()
         outcomes = list(render_batches(jobs, out_dir, settings, n_processes=n_processes))
         walls[n_processes] = time.perf_counter() - start
+        if n_processes == 1:  # what was idle beside one process is what a second one can have
+            free_cores = (idle_core_seconds() - idle) / walls[1]
         assert all(outcome.picture for outcome in outcomes)
-    return {"one": walls[1], "two": walls[2], "n": n_pictures, "load": os.getloadavg()[0]}
+    return {"one": walls[1], "two": walls[2], "n": n_pictures, "free_cores": free_cores}
 
 
 def main() -> None:
