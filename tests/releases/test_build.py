@@ -5,6 +5,7 @@ import msgspec
 import numpy as np
 import pytest
 from PIL import Image
+from releases.made import SIZE, VIEW_IDS, make_release, open_source, settings, write_source
 
 from eyechart.benchmarks.sum import SumKind, SumOptions
 from eyechart.errors import BenchmarkError, GeometryError, ImageError, StoreError, UsageError
@@ -13,7 +14,6 @@ from eyechart.releases.journal import JOURNAL_NAME
 from eyechart.releases.layout import BuildSettings
 from eyechart.schema import Blank, NoImage, Original, OriginalPlusCrop
 from eyechart.views import parse_view, plan_view
-from releases.made import SIZE, VIEW_IDS, make_release, open_source, settings, write_source
 
 
 @pytest.fixture

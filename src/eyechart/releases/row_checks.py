@@ -24,7 +24,7 @@ _CLIP_TOLERANCE_PX = 1e-3
 
 def check_rows(contents: Contents) -> Iterator[Finding]:
     """Yield every fault that metadata alone can show."""
-    sizes = {question_id: original_size(contents, question_id) for question_id in contents.canonical}
+    sizes = original_sizes(contents)
     rows_of: dict[str, dict[str, Row]] = {}
     for view_id in contents.views:
         rows_of[view_id] = {}
@@ -39,14 +39,14 @@ def check_rows(contents: Contents) -> Iterator[Finding]:
     for question_id, values in contents.canonical.items():
         place = "dataset.json" if contents.has_dataset else "data/original/test/metadata.jsonl"
         for finding in question_faults(
-            values, sizes[question_id], place, is_declared=contents.is_declared(question_id)
+            values, sizes.get(question_id), place, is_declared=contents.is_declared(question_id)
         ):
             if finding.level == "error":
                 faulty.add(question_id)
             yield finding
     for question_id in contents.canonical:
         rows = {view_id: rows[question_id] for view_id, rows in rows_of.items() if question_id in rows}
-        yield from _check_views(contents, rows, question_id, sizes[question_id], is_faulty=question_id in faulty)
+        yield from _check_views(contents, rows, question_id, sizes.get(question_id), is_faulty=question_id in faulty)
     yield from _check_duplicates(contents)
 
 
@@ -59,14 +59,23 @@ def question_faults(
         yield found(code, path, message, id=question_id, is_declared=is_declared and code == "duplicate_choices")
 
 
-def original_size(contents: Contents, question_id: str) -> Size | None:
-    """Return the size of a question's original that most of dataset.json, manifest and original row agree on."""
-    row = next((row for row in contents.rows.get("original", ()) if row.id == question_id), None)
-    votes = [as_size(contents.canonical[question_id]), as_size(row.values) if row else None]
-    if row is not None and row.image is not None and contents.manifest is not None and row.image in contents.manifest:
-        votes.append(contents.manifest[row.image].size)
-    counted = Counter(size for size in votes if size is not None)
-    return counted.most_common(1)[0][0] if counted else None
+def original_sizes(contents: Contents) -> dict[str, Size]:
+    """Return the size of each question's original that most of dataset.json, manifest and original row agree on.
+
+    A question whose size nothing tells is left out.
+    """
+    originals = {row.id: row for row in reversed(contents.rows.get("original", ()))}
+    manifest = contents.manifest or {}
+    sizes = {}
+    for question_id, values in contents.canonical.items():
+        row = originals.get(question_id)
+        votes = [as_size(values), as_size(row.values) if row else None]
+        if row is not None and row.image in manifest:
+            votes.append(manifest[row.image].size)
+        counted = Counter(size for size in votes if size is not None)
+        if counted:
+            sizes[question_id] = counted.most_common(1)[0][0]
+    return sizes
 
 
 def _check_ids(contents: Contents, view_id: str, rows: Mapping[str, Row]) -> Iterator[Finding]:

@@ -1,0 +1,112 @@
+import json
+
+import pytest
+from PIL import Image
+from releases.made import QUESTIONS, make_release
+
+from eyechart.errors import BenchmarkError, ImageError
+from eyechart.geometry import GeometryPolicy
+from eyechart.releases.conform import explain_release
+from eyechart.releases.conform_pixels import IdentityCount
+
+CROPS = ("original", "crop_1x", "crop_1_5x", "crop_18x")
+# Odd scales of a 64×48 picture, so that the three roundings differ.
+SCALES = ("original", "downsample_0_9375", "downsample_0_33", "downsample_0_132813")
+# A target in a corner tells shift from clip; fractions tell the roundings apart.
+CORNER = ({**QUESTIONS[0], "box": [0.6, 0.6, 7.7, 6.2]}, {**QUESTIONS[1], "box": [30.5, 5.4, 45.3, 15.6]}, QUESTIONS[2])
+
+
+@pytest.mark.parametrize("border", ["clip", "shift"])
+@pytest.mark.parametrize("box_rounding", ["outward", "nearest", "trunc"])
+@pytest.mark.parametrize("target_basis", ["clipped", "source"])
+def test_policy_of_the_crops_is_found(tmp_path, border, box_rounding, target_basis):
+    policy = GeometryPolicy(border=border, box_rounding=box_rounding, target_basis=target_basis)
+    release = make_release(tmp_path, CORNER, views=CROPS, geometry=policy)
+    best, second, *_ = explain_release(release, n_pixel_questions=0).crop_boxes
+    assert best.policy == f"border={border} box_rounding={box_rounding} target_basis={target_basis}"
+    assert best.explains_all
+    assert best.n_rows == 9
+    assert not second.explains_all
+    assert second.first_unexplained is not None
+
+
+@pytest.mark.parametrize("rounding", ["half_up", "trunc", "half_even"])
+def test_rounding_of_sizes_is_found(tmp_path, rounding):
+    release = make_release(tmp_path, views=SCALES, geometry=GeometryPolicy(size_rounding=rounding))
+    fits = explain_release(release, n_pixel_questions=0).sizes
+    assert f"size_rounding={rounding}" in {fit.policy for fit in fits if fit.explains_all}
+    assert fits[-1].n_explained < fits[-1].n_rows
+
+
+@pytest.mark.parametrize("resampler", ["pillow-lanczos@1", "pillow-bicubic@1", "pillow-box@1"])
+def test_resampler_is_found_by_its_pixels(tmp_path, resampler):
+    report = explain_release(make_release(tmp_path, views=SCALES, resampler=resampler))
+    best, second, *_ = report.resamplers
+    assert (best.resampler, best.n_equal, best.n_views, best.mean_levels) == (resampler, 12, 12, 0.0)
+    assert second.mean_levels > 0
+    assert report.n_pixel_questions == 4
+
+
+def test_resampler_is_nearest_where_the_views_are_jpeg(tmp_path):
+    release = make_release(
+        tmp_path,
+        (QUESTIONS[1],),
+        views=("original", "downsample_0_5"),
+        resampler="pillow-box@1",
+        encoding="like-original",
+    )
+    best = explain_release(release).resamplers[0]
+    assert (best.resampler, best.n_equal) == ("pillow-box@1", 0)
+
+
+def test_identities_saturated_and_crossing_boxes_are_counted(tmp_path):
+    report = explain_release(make_release(tmp_path))
+    assert [
+        (each.first, each.second, each.n_equal, each.n_compared, each.max_levels) for each in report.identities
+    ] == [
+        ("crop_1x", "target_only_1x", 4, 4, 0),
+        ("whiteground_1x", "target_only_original", 4, 4, 0),
+    ]
+    assert report.saturated["crop_3x"] == 1
+    assert "original" not in report.saturated
+    assert report.boxes_across_border == ("000002",)
+
+
+def test_pair_that_is_not_equal_is_counted_with_its_difference(tmp_path):
+    release = make_release(tmp_path)
+    path = release / "data/crop_1x/test/images/000000.png"
+    image = Image.open(path).convert("RGB")
+    image.putpixel((0, 0), tuple((value + 100) % 256 for value in image.getpixel((0, 0))))
+    image.save(path)
+    (release / "data/target_only_1x/test/images/000001.png").write_bytes(
+        (release / "data/crop_3x/test/images/000001.png").read_bytes()
+    )
+    pair = explain_release(release).identities[0]
+    assert (pair.n_equal, pair.n_compared) == (2, 4)
+    assert pair.max_levels > 90
+
+
+def test_sample_is_no_larger_than_asked_and_needs_no_pixel_at_zero(tmp_path):
+    release = make_release(tmp_path)
+    assert explain_release(release, n_pixel_questions=3).n_pixel_questions == 3
+    report = explain_release(release, n_pixel_questions=0)
+    assert (report.n_pixel_questions, report.resamplers, report.identities) == (0, (), ())
+
+
+def test_row_that_no_policy_explains_is_named(tmp_path):
+    release = make_release(tmp_path)
+    path = release / "data/crop_3x/test/metadata.jsonl"
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows[1]["crop_box_original"] = [1, 1, 9, 9]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    best = explain_release(release, n_pixel_questions=0).crop_boxes[0]
+    assert (best.first_unexplained, best.n_rows - best.n_explained) == ("crop_3x/000001", 1)
+
+
+def test_damaged_image_and_missing_release_are_errors(tmp_path):
+    release = make_release(tmp_path)
+    (release / "data/crop_1x/test/images/000000.png").write_bytes(b"x")
+    with pytest.raises(ImageError, match="not a picture"):
+        explain_release(release)
+    with pytest.raises(BenchmarkError, match="holds no release"):
+        explain_release(tmp_path / "source")
