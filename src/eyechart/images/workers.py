@@ -74,7 +74,7 @@ def render_batches(
     except BrokenProcessPool as error:
         raise ImageError(
             f"a rendering process ended before its work did, with {n_processes} at once",
-            hint="the usual cause is too little memory: use fewer processes",
+            hint="usually too little memory: use fewer processes; in a script, call it under if __name__ == '__main__'",
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
