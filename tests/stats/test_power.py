@@ -6,11 +6,9 @@ from hypothesis import strategies as st
 from eyechart.errors import StatisticsError
 from eyechart.stats.power import (
     Design,
-    VarianceComponents,
     bases_needed,
     detectable_difference,
     discordance_from,
-    estimate_components,
     exact_detectable_difference,
     exact_power,
     questions_needed,
@@ -67,35 +65,6 @@ def test_discordance_of_independent_and_identical_scores():
 
 def test_grid_of_the_specification_needs_its_bases():
     assert bases_needed(0.05, 0.35, 25) == pytest.approx(757, abs=1)
-
-
-def test_variance_components_are_recovered():
-    rng = np.random.default_rng(0)
-    n, n_views, n_repeats = 4000, 4, 3
-    values = (
-        rng.normal(0, 1.0, (n, 1, 1))
-        + rng.normal(0, 0.7, (n, n_views, 1))
-        + rng.normal(0, 0.5, (n, n_views, n_repeats))
-    )
-    found = estimate_components(values, np.full(values.shape, True))
-    assert tuple(found) == pytest.approx((1.0, 0.49, 0.25), rel=0.1)
-    assert found.variance(n, n_views, n_repeats) == pytest.approx(values.mean(axis=(1, 2)).var() / n, rel=0.1)
-
-
-def test_more_views_never_beat_the_floor_between_questions():
-    components = VarianceComponents(question=0.04, view=0.08, repeat=0.02)
-    assert components.variance(100, 10**6, 10**6) == pytest.approx(0.04 / 100, rel=1e-4)
-    assert components.useful_views == pytest.approx(2.0)
-    assert VarianceComponents(0.0, 0.1, 0.1).useful_views == float("inf")
-
-
-def test_single_repeats_and_constant_scores_have_components():
-    assert tuple(estimate_components(np.ones((3, 2, 1)), np.full((3, 2, 1), True))) == (0.0, 0.0, 0.0)
-
-
-def test_pilot_of_one_question_is_refused():
-    with pytest.raises(StatisticsError, match="1 complete questions under 2 views"):
-        estimate_components(np.ones((1, 2, 1)), np.full((1, 2, 1), True))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from eyechart.errors import StatisticsError
 from eyechart.stats.clusters import find_clusters
-from eyechart.stats.proportion import critical_t, estimate_proportions, wilson
+from eyechart.stats.proportion import critical_t, estimate_pooled, estimate_proportions, wilson
 
 scores = st.lists(st.tuples(st.sampled_from([0.0, 1 / 3, 2 / 3, 1.0]), st.integers(0, 8), st.booleans()), max_size=40)
 
@@ -120,3 +120,20 @@ def test_bad_confidence_is_refused():
 
 def test_critical_value_without_freedom_is_infinite():
     assert critical_t(np.array([0, 43]), 0.95) == pytest.approx([np.inf, 2.016692])
+
+
+def test_pooled_views_carry_more_than_one_view_and_less_than_all():
+    rng = np.random.default_rng(0)
+    values = rng.binomial(1, np.repeat(rng.beta(2, 2, (100, 1)), 11, axis=1)).astype(float)
+    table = estimate_pooled(values, values >= 0, find_clusters(list(range(100))))
+    capped = _estimate(values.mean(axis=1), range(100))
+    assert table.value == pytest.approx(float(capped.value))
+    assert table.standard_error == pytest.approx(float(capped.standard_error))
+    assert 100 < table.n_effective < 600
+    assert table.n_questions == 100
+
+
+def test_pooling_one_row_changes_nothing(paired):
+    pooled = estimate_pooled(paired.values[..., None], paired.present[..., None], paired.clusters)
+    for one, other in zip(pooled, estimate_proportions(paired.values, paired.present, paired.clusters), strict=True):
+        assert one == pytest.approx(other)
