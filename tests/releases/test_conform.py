@@ -61,12 +61,10 @@ def test_resampler_is_nearest_where_the_views_are_jpeg(tmp_path):
 
 def test_identities_saturated_and_crossing_boxes_are_counted(tmp_path):
     report = explain_release(make_release(tmp_path))
-    assert [
-        (each.first, each.second, each.n_equal, each.n_compared, each.max_levels) for each in report.identities
-    ] == [
-        ("crop_1x", "target_only_1x", 4, 4, 0),
-        ("whiteground_1x", "target_only_original", 4, 4, 0),
-    ]
+    assert report.identities == (
+        IdentityCount("crop_1x", "target_only_1x", 4, 4, 0),
+        IdentityCount("whiteground_1x", "target_only_original", 4, 4, 0),
+    )
     assert report.saturated["crop_3x"] == 1
     assert "original" not in report.saturated
     assert report.boxes_across_border == ("000002",)
