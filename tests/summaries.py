@@ -209,7 +209,7 @@ def unanimous_summary() -> Summary:
         views,
         estimates=accuracy_by_condition(table),
         contrasts=contrasts_against(table, "original"),
-        findings=(),
+        findings=find(contrasts_against(table, "original"), ()),
         chance=None,
         failures=(),
     )

@@ -3,14 +3,13 @@
 from math import ceil, floor
 from typing import TYPE_CHECKING
 
-from eyechart.figures._numbers import format_contrast, format_count, format_label, format_level, format_p
+from eyechart.figures._numbers import MINUS, format_contrast, format_count, format_label, format_level, format_p
 from eyechart.figures._series import count_note, is_significant, list_note, main_baseline, main_contrasts
 from eyechart.figures._style import ACCENT, GRID, INK, MUTED, drawing_style, settle_ticks, take_axes, write_note
 from eyechart.schema import Contrast, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.ticker import MultipleLocator
 
 __all__ = ["ViewForest"]
 
@@ -18,6 +17,7 @@ _FRAME_IN = 1.05
 _ROW_IN = 0.145
 # The axis shows at least ±10 points, so that a narrow range does not make small differences look large.
 _SMALLEST_RANGE = 0.1
+_TICK_STEPS = (0.05, 0.1, 0.2, 0.5)
 _MOST_TICKS = 8
 
 
@@ -101,17 +101,11 @@ def _draw_points_axis(axes: "Axes", contrasts: tuple[Contrast, ...], baseline: s
     low = floor(min(-_SMALLEST_RANGE, *(contrast.low for contrast in contrasts)) * 10) / 10
     high = ceil(max(_SMALLEST_RANGE, *(contrast.high for contrast in contrasts)) * 10) / 10
     axes.set_xlim(low, high)
-    axes.xaxis.set_major_locator(_tens_locator(high - low))
-    axes.xaxis.set_major_formatter(lambda value, _: f"{100 * value:+.0f}".replace("-", "−").replace("+0", "0"))
-    axes.set_xlabel(f"difference from {format_label(baseline)}, percentage points")
+    step = next((step for step in _TICK_STEPS if (high - low) / step <= _MOST_TICKS), _TICK_STEPS[-1])
+    ticks = [step * place for place in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
+    axes.set_xticks(ticks, labels=[f"{100 * tick:+.0f}".replace("-", MINUS).replace("+0", "0") for tick in ticks])
+    axes.set_xlabel(f"difference from {format_label(baseline)}, percentage points", loc="right")
     axes.grid(axis="x", color=GRID, linewidth=0.5)
-
-
-def _tens_locator(width: float) -> "MultipleLocator":
-    """Return ticks every 5, 10, 20 or 50 points, so that at most eight stand on the axis."""
-    from matplotlib.ticker import MultipleLocator
-
-    return MultipleLocator(next((step for step in (0.05, 0.1, 0.2) if width / step <= _MOST_TICKS), 0.5))
 
 
 def _draw_names(axes: "Axes", contrasts: tuple[Contrast, ...]) -> None:

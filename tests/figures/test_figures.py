@@ -1,0 +1,194 @@
+"""Laws that hold for every figure: nothing is cut off, numbers are said, nothing global changes."""
+
+import re
+import subprocess
+import sys
+import warnings
+from itertools import pairwise
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+from matplotlib.figure import Figure
+from summaries import CASES, demo_summary, sum_summary
+
+from eyechart import registry
+from eyechart.errors import StoreError, UsageError
+from eyechart.figures import accuracies, format_estimate, main_contrasts, render_svg, save_figure
+
+FIGURES = ("resolution_curve", "context_curve", "seen_curve", "view_forest")
+DRAWN = [(figure, case) for figure in FIGURES for case in CASES if case != "unanswered"]
+
+
+def figure_kind(name):
+    return registry.load("figure", name)()
+
+
+def draw(name, summary, axes=None):
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph", UserWarning)  # a planted Chinese letter is in no figure font
+        return figure_kind(name).draw(summary, axes)
+
+
+def drawn_texts(figure):
+    return [text for text in figure.findobj(mpl.text.Text) if text.get_visible() and text.get_text()]
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+@pytest.mark.parametrize(("name", "case"), DRAWN)
+def test_no_text_is_cut_off_at_the_width_of_a_column(name, case):
+    figure = draw(name, CASES[case]()).figure
+    figure.canvas.draw()
+    width, height = figure.canvas.get_width_height()
+    for text in drawn_texts(figure):
+        box = text.get_window_extent()
+        assert -0.5 <= box.x0 <= box.x1 <= width + 0.5, text.get_text()
+        assert -0.5 <= box.y0 <= box.y1 <= height + 0.5, text.get_text()
+    assert figure.get_figwidth() == pytest.approx(3.4)
+
+
+def axis_labels(axis):
+    return [label for label in axis.get_ticklabels() if label.get_text()]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("case", ["demo", "sum"])
+def test_labels_of_the_horizontal_axis_do_not_touch(name, case):
+    figure = draw(name, CASES[case]()).figure
+    figure.canvas.draw()
+    axes = figure.axes[0]
+    for axis in [axes.xaxis, *(child.xaxis for child in axes.child_axes)]:
+        boxes = sorted((label.get_window_extent() for label in axis_labels(axis)), key=lambda box: box.x0)
+        assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_n_and_coverage_stand_on_the_figure(name):
+    texts = " ".join(text.get_text() for text in drawn_texts(draw(name, sum_summary()).figure))
+    assert re.search(r"n = [\d–]+ questions about [\d–]+ pictures, 95\s%", texts)
+
+
+@pytest.mark.parametrize("name", ["resolution_curve", "context_curve", "seen_curve"])
+def test_accuracy_axis_is_fixed_and_chance_is_written(name):
+    axes = draw(name, demo_summary())
+    assert axes.get_ylim() == (0.0, 1.0)
+    assert "chance 25.0 %" in [text.get_text() for text in drawn_texts(axes.figure)]
+
+
+def test_unknown_chance_is_not_drawn():
+    texts = [text.get_text() for text in drawn_texts(draw("resolution_curve", CASES["unanimous"]()).figure)]
+    assert not any("chance" in text for text in texts)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_run_without_scores_draws_nothing_and_says_nothing(name):
+    assert draw(name, CASES["unanswered"]()) is None
+    assert figure_kind(name).describe(CASES["unanswered"]()) == ""
+
+
+@pytest.mark.parametrize(("name", "families"), [("resolution_curve", "downsample"), ("context_curve", "crop")])
+def test_alternative_text_holds_every_number_drawn(name, families):
+    summary = sum_summary()
+    text = figure_kind(name).describe(summary)
+    shown = [c.condition for c in summary.conditions if c.family in {families, "original"}]
+    estimates = accuracies(summary)
+    for condition in shown:
+        if condition in estimates:
+            assert f"{format_estimate(estimates[condition])}, n = {estimates[condition].n_questions}" in text
+    assert "25.0 %" in text
+
+
+def test_forest_names_every_contrast_once_sorted_by_gain():
+    summary = sum_summary()
+    axes = draw("view_forest", summary)
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    contrasts = main_contrasts(summary)
+    assert names == sorted(contrasts, key=lambda name: -contrasts[name].value)
+
+
+def test_forest_marks_what_holds_by_shape_and_weight_as_well_as_colour():
+    axes = draw("view_forest", demo_summary())
+    bold = {label.get_text() for label in axes.get_yticklabels() if label.get_fontweight() == "bold"}
+    assert bold == {"downsample_0_0625"}
+    markers = {line.get_marker() for line in axes.get_lines()}
+    assert {"s", "o"} <= markers
+
+
+def test_families_differ_by_marker_and_dashes_as_well_as_colour():
+    lines = [line for line in draw("context_curve", sum_summary()).get_lines() if line.get_marker() in "os^"]
+    looks = {(line.get_color(), line.get_marker(), line.get_linestyle()) for line in lines if len(line.get_xdata()) > 1}
+    assert len({colour for colour, _, _ in looks}) == len({mark for _, mark, _ in looks}) == 3
+    assert len({dashes for _, _, dashes in looks}) == 3
+
+
+def test_scales_that_the_model_shrinks_further_are_shaded():
+    legend = draw("resolution_curve", demo_summary()).get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["shrunk further by the model"]
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_given_axes_are_used_and_keep_the_style_of_the_author(name):
+    with mpl.rc_context({"font.size": 21.0}):
+        axes = Figure().add_subplot()
+        assert draw(name, demo_summary(), axes) is axes
+        assert axes.xaxis.label.get_fontsize() == 21.0
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_anything_but_axes_is_refused(name):
+    with pytest.raises(UsageError, match="cannot draw on list"):
+        draw(name, demo_summary(), [])
+
+
+def test_drawing_changes_no_setting_and_loads_no_pyplot():
+    code = (
+        "import sys; sys.path.insert(0, 'tests')\n"
+        "from summaries import demo_summary\n"
+        "import matplotlib as mpl\n"
+        "settings = lambda: {key: mpl.rcParams[key] for key in mpl.rcParams if key != 'backend'}\n"
+        "before = settings()\n"
+        "from eyechart import registry\n"
+        "from eyechart.figures import render_svg\n"
+        "for name in registry.names('figure'):\n"
+        "    render_svg(registry.load('figure', name)().draw(demo_summary()).figure)\n"
+        "assert settings() == before\n"
+        "assert 'matplotlib.pyplot' not in sys.modules\n"
+    )
+    root = Path(__file__).parents[2]
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=root)
+
+
+def test_names_of_figures_are_known_without_matplotlib_or_numpy():
+    code = "import sys, eyechart.registry as r; r.names('figure'); r.names('report')\n"
+    code += "assert not {'numpy', 'matplotlib', 'jinja2'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_same_numbers_give_the_same_bytes(tmp_path):
+    first, second = (
+        [path.read_bytes() for path in save_figure(draw("context_curve", sum_summary()).figure, tmp_path / name, "f")]
+        for name in ("a", "b")
+    )
+    assert first == second
+
+
+def test_pdf_embeds_letters_as_type_42_and_no_date(tmp_path):
+    pdf, svg, png = save_figure(draw("resolution_curve", demo_summary()).figure, tmp_path, "resolution_curve")
+    content = pdf.read_bytes()
+    assert b"/CIDFontType2" in content or b"/TrueType" in content
+    assert b"/Type3" not in content
+    assert b"CreationDate" not in content
+    assert png.read_bytes().startswith(b"\x89PNG")
+    assert svg.read_text(encoding="utf-8").endswith("</svg>\n")
+
+
+def test_svg_holds_neither_date_nor_address():
+    svg = render_svg(draw("seen_curve", demo_summary()).figure)
+    assert "date" not in svg
+    assert "matplotlib.org" not in svg
+
+
+def test_figure_that_cannot_be_written_names_folder_and_reason(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StoreError, match=r"cannot write figure f into .*file"):
+        save_figure(draw("seen_curve", demo_summary()).figure, tmp_path / "file", "f")

@@ -1,0 +1,92 @@
+"""Figures take the estimates on all questions, and mark what the findings claim."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from summaries import CASES, demo_summary, make_summary, sum_summary
+
+from eyechart.figures import accuracies, is_significant, main_baseline, main_contrasts
+from eyechart.figures._series import context_points, list_note, original_estimate, resolution_points, unscored
+from eyechart.runs.findings import is_claimed
+from eyechart.schema import Contrast, Estimate
+
+
+@given(st.floats(-1, 1), st.floats(0, 1), st.floats(0, 1), st.one_of(st.none(), st.floats(0, 1)), st.booleans())
+def test_marked_contrasts_are_exactly_those_that_a_finding_claims(value, below, above, p_adjusted, is_blocked):
+    contrast = Contrast(
+        name="",
+        condition="crop_3x",
+        baseline="original",
+        value=value,
+        low=value - below,
+        high=value + above,
+        n_questions=40,
+        n_clusters=20,
+        gained=0,
+        lost=0,
+        method="",
+        p_adjusted=p_adjusted,
+        blocked_by=("MNAR",) if is_blocked else (),
+    )
+    assert is_significant(contrast) == is_claimed(contrast)
+
+
+def test_estimates_of_subsets_and_other_names_are_not_the_accuracy():
+    summary = demo_summary()
+    subset = msgspec.structs.replace(summary.estimates[0], value=0.01, subset="people")
+    other = msgspec.structs.replace(summary.estimates[0], value=0.02, name="accuracy by target size seen")
+    changed = msgspec.structs.replace(summary, estimates=(subset, other, *summary.estimates))
+    assert accuracies(changed) == accuracies(summary)
+
+
+def test_baseline_is_the_one_most_contrasts_share_and_subsets_do_not_count():
+    summary = demo_summary()
+    control = msgspec.structs.replace(summary.contrasts[0], baseline="crop_1x")
+    subsets = tuple(msgspec.structs.replace(control, subset=str(index)) for index in range(9))
+    changed = msgspec.structs.replace(summary, contrasts=(control, *subsets, *summary.contrasts))
+    assert main_baseline(changed) == "original"
+    assert main_contrasts(changed) == main_contrasts(summary)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_resolution_points_rise_in_scale_and_end_at_the_original(name):
+    points = resolution_points(CASES[name]())
+    scales = [point.x for point in points]
+    assert scales == sorted(scales)
+    assert not points or (scales[-1] == 1.0 and points[-1].condition.family == "original")
+
+
+def test_only_an_original_makes_no_curve():
+    assert resolution_points(make_summary(("original", "crop_3x"))) == ()
+
+
+def test_curve_without_original_is_kept():
+    summary = make_summary(("downsample_0_5", "downsample_0_25"))
+    assert [point.x for point in resolution_points(summary)] == [0.25, 0.5]
+    assert original_estimate(summary) is None
+
+
+def test_whole_canvas_comes_after_every_area_ratio():
+    points = context_points(sum_summary())["target_only"]
+    assert [point.x for point in points] == [1.0, 3.0, 6.0, 18.0, None]
+
+
+def test_condition_without_score_is_named_and_not_drawn():
+    summary = sum_summary()
+    assert unscored(summary, ["downsample"]) == ("downsample_0_0625",)
+    assert "downsample_0_0625" not in {point.condition.condition for point in resolution_points(summary)}
+
+
+def test_long_lists_say_how_many_they_leave_out():
+    assert list_note("blocked", ["a", "b", "c", "d", "e"]) == "blocked: a, b, c and 2 more"
+
+
+def test_first_of_two_accuracies_of_one_condition_counts():
+    estimate = Estimate(
+        name="accuracy", condition="original", value=0.4, low=0.3, high=0.5, n_questions=9, n_clusters=9, method=""
+    )
+    summary = demo_summary()
+    assert (
+        accuracies(msgspec.structs.replace(summary, estimates=(estimate, *summary.estimates)))["original"] is estimate
+    )

@@ -1,0 +1,189 @@
+"""The page loads nothing, runs nothing, escapes everything, and can be read without eyes or colours."""
+
+import re
+from collections import Counter
+from html.parser import HTMLParser
+
+import msgspec
+import pytest
+from summaries import CASES, HOSTILE, demo_summary, sum_summary, unanswered_summary
+
+from eyechart.errors import StoreError
+from eyechart.figures import accuracies, format_estimate
+from eyechart.reports import render_table, write_all
+from eyechart.reports._printable import printable
+from eyechart.reports.html import HtmlReport
+
+VOID = {"meta", "link", "br", "wbr", "img", "input", "hr", "use", "path"}
+
+INLINE = {"a", "b", "code", "i", "span", "u", "wbr"}
+
+
+class Page(HTMLParser):
+    """Elements with attributes, and the text of each element, of a page whose tags must balance."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.open: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in INLINE:
+            self.words.append(" ")
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.words.append(data)
+
+    @property
+    def text(self) -> str:
+        return " ".join("".join(self.words).split())
+
+    def all(self, tag: str) -> list[dict[str, str]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    """The page of every case, as text."""
+    return {name: HtmlReport().render(case()) for name, case in CASES.items()}
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+@pytest.mark.parametrize("name", CASES)
+class TestEveryPage:
+    """Laws for all cases."""
+
+    def test_nothing_is_loaded_from_anywhere(self, name, pages):
+        page = Page(pages[name])
+        for tag, attributes in page.elements:
+            assert tag not in {"script", "link", "iframe", "object", "embed", "img", "base", "form", "audio", "video"}
+            for attribute in ("src", "href", "xlink:href", "action", "data", "poster", "srcset"):
+                assert attributes.get(attribute, "#").startswith("#"), (tag, attributes)
+            assert not any(attribute.startswith("on") for attribute in attributes)
+        assert not re.search(r"url\((?!#)|@import|https?://", pages[name])
+
+    def test_policy_forbids_scripts_and_the_network(self, name, pages):
+        policies = [m for m in Page(pages[name]).all("meta") if m.get("http-equiv") == "Content-Security-Policy"]
+        assert [policy["content"].split(";")[0] for policy in policies] == ["default-src 'none'"]
+        assert "script-src" not in policies[0]["content"]
+
+    def test_ids_are_distinct_and_every_reference_resolves(self, name, pages):
+        page = Page(pages[name])
+        ids = Counter(attributes["id"] for _, attributes in page.elements if "id" in attributes)
+        assert all(count == 1 for count in ids.values())
+        for _, attributes in page.elements:
+            references = attributes.get("aria-labelledby", "").split()
+            references += [attributes["href"][1:]] if attributes.get("href", "").startswith("#") else []
+            assert set(references) <= set(ids)
+        assert set(re.findall(r"url\(#([^)]+)\)", pages[name])) <= set(ids)
+
+    def test_landmarks_headings_and_tables_are_named(self, name, pages):
+        page = Page(pages[name])
+        assert page.all("html")[0]["lang"] == "en"
+        assert [len(page.all(tag)) for tag in ("main", "header", "footer", "nav", "h1")] == [1, 1, 1, 1, 1]
+        assert all("aria-labelledby" in section for section in page.all("section"))
+        assert len(page.all("caption")) == len(page.all("table"))
+        assert all("scope" in header for header in page.all("th"))
+        for attributes in (a for _, a in page.elements if a.get("class") == "scroll"):
+            assert (attributes["role"], attributes["tabindex"]) == ("region", "0")
+
+    def test_every_figure_has_title_and_description(self, name, pages):
+        page = Page(pages[name])
+        figures = page.all("svg")
+        assert len(figures) == len(page.all("figure")) == len(page.all("desc")) == len(page.all("title")) - 1
+        assert all(svg["role"] == "img" and len(svg["aria-labelledby"].split()) == 2 for svg in figures)
+
+    def test_every_accuracy_with_interval_n_and_chance_is_in_the_text(self, name, pages):
+        summary, text = CASES[name](), Page(pages[name]).text
+        for estimate in accuracies(summary).values():
+            assert format_estimate(estimate) in text
+            assert str(estimate.n_questions) in text
+        if summary.chance is not None:
+            assert "right by chance 25.0 %" in text
+
+    def test_every_cell_of_the_table_findings_warnings_and_failures_are_in_the_text(self, name, pages):
+        summary, text = CASES[name](), Page(pages[name]).text
+        said = [cell for row in render_table(summary).rows for cell in row.cells]
+        said += [finding.text for finding in summary.findings] + list(summary.warnings)
+        said += [failure.cause for failure in summary.failures]
+        for words in said:
+            assert " ".join(printable(words).split()) in text
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_planted_markup_is_text_everywhere(pages):
+    page = Page(pages["hostile"])
+    assert "<script>" not in pages["hostile"]
+    assert page.text.count("<script>alert('x')</script>") > 15
+    assert "\u202e" not in pages["hostile"]
+    assert printable(HOSTILE) in page.text
+
+
+def test_template_marks_in_a_text_are_not_evaluated():
+    page = Page(HtmlReport().render(msgspec.structs.replace(unanswered_summary(), warnings=("{{7*7}} {% if %}",))))
+    assert "{{7*7}} {% if %}" in page.text
+
+
+def test_ocr_model_is_said_to_be_no_vision_language_model(pages):
+    assert "OCR model, not a vision-language model" in Page(pages["demo"]).text
+    assert "OCR model" not in Page(pages["sum"]).text
+
+
+def test_every_setting_of_the_run_is_listed(pages):
+    text = Page(pages["demo"]).text
+    for name, value in msgspec.to_builtins(demo_summary().run).items():
+        assert name in text
+        if isinstance(value, str):
+            assert value in text
+    assert "view_preset not set" in text
+
+
+def test_claims_link_to_the_row_of_their_contrast(pages):
+    page = Page(pages["sum"])
+    links = [attributes["href"] for attributes in page.all("a") if attributes.get("href", "").startswith("#view-")]
+    assert len(links) == len(sum_summary().findings)
+
+
+def test_run_without_contrasts_claims_nothing(pages):
+    assert "This run supports no claim" in Page(pages["unanswered"]).text
+    assert "No view can be told apart" in Page(pages["unanimous"]).text
+
+
+def test_page_has_the_same_bytes_twice(pages):
+    assert HtmlReport().render(demo_summary()) == pages["demo"]
+
+
+def test_given_notices_are_printed():
+    text = Page(HtmlReport(notices=("Photograph: CC0 & free.",)).render(unanswered_summary())).text
+    assert "Photograph: CC0 & free." in text
+
+
+def test_page_that_cannot_be_written_is_an_error(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StoreError, match="report"):
+        HtmlReport().write(unanswered_summary(), tmp_path / "file")
+
+
+def test_all_reports_and_figures_are_written_and_named(tmp_path):
+    paths = write_all(demo_summary(), tmp_path, is_anonymous=True)
+    names = [str(path.relative_to(tmp_path)) for path in paths]
+    assert names[:3] == ["report.html", "table.tex", "table.md"]
+    stems = ("resolution_curve", "context_curve", "seen_curve", "view_forest")
+    assert names[3:] == [f"figures/{stem}.{suffix}" for stem in stems for suffix in ("pdf", "svg", "png")]
+    assert all(path.stat().st_size > 0 for path in paths)
+    assert "anonymous version" in paths[0].read_text(encoding="utf-8")
