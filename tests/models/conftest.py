@@ -6,7 +6,21 @@ from models.asks import KEY
 
 @pytest.fixture(autouse=True)
 def _environment(monkeypatch):
-    for provider in ("OPENAI", "VLLM", "OLLAMA", "LMSTUDIO", "OPENROUTER", "TOGETHER", "DASHSCOPE", "SGLANG"):
+    for provider in (
+        "ANTHROPIC",
+        "GEMINI",
+        "GOOGLE",
+        "GOOGLE_GEMINI",
+        "OPENAI",
+        "VLLM",
+        "OLLAMA",
+        "LMSTUDIO",
+        "OPENROUTER",
+        "TOGETHER",
+        "DASHSCOPE",
+        "SGLANG",
+    ):
         monkeypatch.delenv(f"{provider}_API_KEY", raising=False)
         monkeypatch.delenv(f"{provider}_BASE_URL", raising=False)
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    for provider in ("ANTHROPIC", "GEMINI", "OPENAI"):
+        monkeypatch.setenv(f"{provider}_API_KEY", KEY)

@@ -20,6 +20,7 @@ class Provider(Value, frozen=True):
         base_url: Where it is reached unless told otherwise; None if there is no such place.
         base_url_variable: Environment variable that names another place.
         needs_key: Whether its own place refuses requests without a key.
+        other_key_variable: Where the key is looked for next.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Provider(Value, frozen=True):
     base_url: str | None = None
     base_url_variable: str | None = None
     needs_key: bool = True
+    other_key_variable: str | None = None
 
 
 def check_base_url(base_url: str, source: str) -> None:
@@ -75,12 +77,12 @@ def find_key(provider: Provider, base_url: str, environment: Mapping[str, str] =
         AuthenticationError: If the provider's own place needs a key and the environment holds none, or what it holds
             cannot be a key.
     """
-    key = environment.get(provider.key_variable, "").strip()
-    if key:
+    for variable in filter(None, (provider.key_variable, provider.other_key_variable)):
+        key = environment.get(variable, "").strip()
+        if not key:
+            continue
         if not (key.isascii() and key.isprintable()):
-            raise AuthenticationError(
-                f"{provider.key_variable} holds characters that no key has", hint="copy the key again"
-            )
+            raise AuthenticationError(f"{variable} holds characters that no key has", hint="copy the key again")
         return key
     if provider.needs_key and base_url == provider.base_url:
         raise AuthenticationError(f"{provider.key_variable} is not set", hint=key_hint(provider))

@@ -13,6 +13,17 @@ class RawReply(Protocol):
     """The part of the SDKs' raw responses that is read."""
 
     @property
+    def http_response(self) -> "HttpResponse":
+        """The response of the HTTP library underneath, read to its end."""
+        ...
+
+
+class HttpResponse(Protocol):
+    """The part of an httpx response that is read."""
+
+    extensions: Mapping[str, object]
+
+    @property
     def content(self) -> bytes:
         """The body."""
         ...
@@ -21,17 +32,6 @@ class RawReply(Protocol):
     def headers(self) -> Mapping[str, str]:
         """The headers, whatever their case."""
         ...
-
-    @property
-    def http_response(self) -> "HttpResponse":
-        """The response of the HTTP library underneath."""
-        ...
-
-
-class HttpResponse(Protocol):
-    """The part of an httpx response that is read."""
-
-    extensions: Mapping[str, object]
 
 
 class SdkErrors(Protocol):
@@ -81,8 +81,9 @@ async def ask_sdk(sdk: SdkErrors, line: Line, call: RawCall, **arguments: object
         # By name, since the SDKs moved from httpx to httpx2.
         is_connection = type(cause).__name__ in {"ConnectError", "ConnectTimeout", "UnsupportedProtocol"}
         raise line.broken(cause, is_connection=is_connection) from None
-    stream = raw.http_response.extensions.get("network_stream")
-    return Exchange(raw.headers.get("content-type", ""), raw.content, stream)
+    response = raw.http_response
+    stream = response.extensions.get("network_stream")
+    return Exchange(response.headers.get("content-type", ""), response.content, stream)
 
 
 def _failure(error: Exception) -> Failure:

@@ -1,0 +1,187 @@
+"""Claude: ``anthropic/NAME``, through Anthropic's SDK (extra ``[anthropic]``)."""
+
+import base64
+import importlib.util
+import re
+from typing import TYPE_CHECKING, Literal, cast
+
+import msgspec
+
+from eyechart.errors import BadRequestError, MissingDependencyError, TransientModelError
+from eyechart.kinds import Ask, Model, ModelOptions, Reply, SentPicture
+from eyechart.models._chat_reply import read_usage
+from eyechart.models._chat_settings import merged, read_sent_settings, sent
+from eyechart.models._endpoint import Provider
+from eyechart.models._hosted import Exchange, HostedModel, Line
+from eyechart.models._http_errors import Failure
+from eyechart.models._reasoning import join_reasoning, split_reasoning
+from eyechart.models._stainless import RawCall, ask_sdk
+from eyechart.schema import JsonObject
+
+if TYPE_CHECKING:
+    import anthropic
+
+__all__ = ["AnthropicKind"]
+
+PROVIDER = Provider("anthropic", "ANTHROPIC_API_KEY", "https://api.anthropic.com", "ANTHROPIC_BASE_URL")
+
+_OWN_FIELDS: JsonObject = dict.fromkeys(("model", "messages", "max_tokens", "stream", "temperature", "top_p"))
+_FINISH = {"end_turn": "stop", "max_tokens": "length", "model_context_window_exceeded": "length"}
+# "temperature: Extra inputs are not permitted"; paths into the question start with "messages".
+_PARAMETER = re.compile(r"([a-z_]+)[a-z_.]*: ")
+
+
+class AnthropicSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Settings of ``anthropic/…``; None is not sent.
+
+    Args:
+        api_version: The ``anthropic-version`` header. 2026-10-21 removed temperature, top_p and top_k for all models;
+            2023-06-01 takes them for models up to Claude 4.6.
+        system_prompt: Text before the question.
+        thinking: ``adaptive``, ``enabled`` (needs ``thinking_budget``) or ``disabled``.
+        thinking_budget: Tokens for thoughts, at least 1024 and below the token limit.
+        effort: ``low``, ``medium``, ``high``, ``xhigh`` or ``max``.
+        top_k: Sample from the k most likely tokens.
+        oversized_image: ``downsize`` shrinks what exceeds the model's largest size without telling; ``error`` refuses
+            it, so that no picture is ever seen smaller than it was sent.
+    """
+
+    api_version: str = "2023-06-01"
+    system_prompt: str | None = None
+    thinking: Literal["adaptive", "enabled", "disabled"] | None = None
+    thinking_budget: int | None = None
+    effort: str | None = None
+    top_k: int | None = None
+    oversized_image: Literal["downsize", "error"] | None = None
+
+
+class AnthropicKind:
+    """Models of Anthropic."""
+
+    settings = AnthropicSettings
+
+    def open(self, name: str, options: ModelOptions) -> Model:
+        """Return the model, without contacting it.
+
+        Raises:
+            UsageError: If a setting, the base URL or ``extra_body`` is wrong.
+            MissingDependencyError: If Anthropic's SDK is not installed.
+        """
+        if importlib.util.find_spec("anthropic") is None:
+            raise MissingDependencyError("anthropic", "anthropic")
+        settings = read_sent_settings(AnthropicSettings, options, f"anthropic/{name}")
+        merged({**_OWN_FIELDS, **_fields(settings)}, options.extra_body)
+        return AnthropicModel(name, settings, options)
+
+
+class AnthropicModel(HostedModel["anthropic.AsyncAnthropic"]):
+    """A Claude model, asked by the messages interface."""
+
+    def __init__(self, name: str, settings: AnthropicSettings, options: ModelOptions) -> None:
+        super().__init__(PROVIDER, name, settings, options)
+        self._settings = settings
+
+    def _connect(self, line: Line) -> "anthropic.AsyncAnthropic":
+        import anthropic  # deferred: it takes a second, and planning needs none of it
+
+        return anthropic.AsyncAnthropic(
+            api_key=line.key,
+            base_url=line.base_url,
+            max_retries=0,
+            timeout=line.seconds,
+            default_headers={"anthropic-version": self._settings.api_version},
+        )
+
+    async def _close_client(self, client: "anthropic.AsyncAnthropic") -> None:
+        await client.close()
+
+    async def _exchange(self, client: "anthropic.AsyncAnthropic", ask: Ask) -> Exchange | Failure:
+        import anthropic  # deferred, see above
+
+        body = merged(request_body(self.identity.name, ask, self._settings), self._options.extra_body)
+        create = cast("RawCall", client.messages.with_raw_response.create)
+        required = {key: body.pop(key) for key in ("model", "messages", "max_tokens")}
+        outcome = await ask_sdk(anthropic, self._line, create, **required, extra_body=body)
+        if isinstance(outcome, Failure) and outcome.parameter is None:
+            match = _PARAMETER.match(outcome.message)
+            return outcome._replace(parameter=match[1] if match else None)
+        return outcome
+
+    def _read(self, body: JsonObject, n_pictures: int) -> Reply:
+        del n_pictures  # Anthropic reports no image tokens
+        return read_message(body)
+
+
+def request_body(name: str, ask: Ask, settings: AnthropicSettings) -> JsonObject:
+    """Return the body of a message request: pictures first, then the prompt.
+
+    A parameter that the interface does not know (``seed``) is sent all the same when it is set, so that the refusal
+    names it and nobody believes it had an effect.
+
+    Raises:
+        BadRequestError: If there is no token limit, which Anthropic insists on.
+    """
+    sampling = ask.sampling
+    if sampling.max_tokens is None:
+        raise BadRequestError(
+            "Anthropic answers no request without max_tokens", hint="--set max_tokens=1024", parameter="max_tokens"
+        )
+    content: list[JsonObject] = [_picture_part(picture, settings) for picture in ask.pictures]
+    content.append({"type": "text", "text": ask.prompt})
+    return {
+        "model": name,
+        "max_tokens": sampling.max_tokens,
+        "messages": [{"role": "user", "content": content}],
+        **sent({"temperature": sampling.temperature, "top_p": sampling.top_p, "seed": sampling.seed}),
+        **_fields(settings),
+    }
+
+
+def read_message(body: JsonObject) -> Reply:
+    """Return the reply in a message.
+
+    Raises:
+        TransientModelError: If it has neither content nor a reason for that.
+    """
+    content, stop = body.get("content"), body.get("stop_reason")
+    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+    if not blocks and not isinstance(stop, str):
+        raise TransientModelError("the server's reply holds no content", hint="it is asked again")
+    text = "".join(str(block["text"]) for block in blocks if block.get("type") == "text" and "text" in block)
+    thoughts = [str(block["thinking"]) for block in blocks if block.get("type") == "thinking" and "thinking" in block]
+    split = split_reasoning(text)
+    usage = read_usage(body.get("usage"))
+    details = body.get("stop_details")
+    return Reply(
+        text=split.answer,
+        reasoning=join_reasoning(*thoughts, split.reasoning),
+        finish=_FINISH.get(stop, stop) if isinstance(stop, str) else None,
+        is_refusal=stop == "refusal",
+        usage=usage,
+        extra={
+            **{key: value for key in ("model", "id") if isinstance(value := body.get(key), str)},
+            **({"stop_details": details} if isinstance(details, dict) else {}),
+        },
+    )
+
+
+def _fields(settings: AnthropicSettings) -> JsonObject:
+    thinking = sent({"type": settings.thinking, "budget_tokens": settings.thinking_budget})
+    return sent(
+        {
+            "system": settings.system_prompt,
+            "thinking": thinking or None,
+            "output_config": sent({"effort": settings.effort}) or None,
+            "top_k": settings.top_k,
+        }
+    )
+
+
+def _picture_part(picture: SentPicture, settings: AnthropicSettings) -> JsonObject:
+    source = {
+        "type": "base64",
+        "media_type": picture.media_type,
+        "data": base64.b64encode(picture.encoded()).decode("ascii"),
+    }
+    transformations = sent({"oversized_image": settings.oversized_image})
+    return {"type": "image", "source": source, **sent({"transformations": transformations or None})}

@@ -1,0 +1,261 @@
+"""Gemini: ``google/NAME``, through Google's SDK (extra ``[google]``)."""
+
+import asyncio
+import importlib.util
+import sys
+from typing import TYPE_CHECKING, Literal, Protocol, cast
+
+import msgspec
+
+from eyechart.errors import MissingDependencyError, TransientModelError
+from eyechart.kinds import Ask, Model, ModelOptions, Reply
+from eyechart.models._chat_reply import failure_of, observed
+from eyechart.models._chat_settings import merged, read_sent_settings, sent
+from eyechart.models._endpoint import Provider
+from eyechart.models._hosted import Exchange, HostedModel, Line
+from eyechart.models._http_errors import Failure
+from eyechart.models._reasoning import join_reasoning, split_reasoning
+from eyechart.schema import JsonObject, Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from google import genai
+
+__all__ = ["GoogleKind"]
+
+PROVIDER = Provider(
+    "google",
+    "GEMINI_API_KEY",
+    "https://generativelanguage.googleapis.com",
+    "GOOGLE_GEMINI_BASE_URL",
+    other_key_variable="GOOGLE_API_KEY",
+)
+
+_FILTERED = frozenset(
+    {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR", "IMAGE_SAFETY"}
+)
+_FINISH = {"STOP": "stop", "MAX_TOKENS": "length", **dict.fromkeys(_FILTERED, "content_filter")}
+# What eyechart sends by itself, so that --extra-body cannot contradict what a run records.
+_OWN_FIELDS: JsonObject = {
+    "contents": None,
+    "systemInstruction": None,
+    "generationConfig": dict.fromkeys(
+        [
+            *("temperature", "topP", "topK", "seed", "maxOutputTokens", "candidateCount", "mediaResolution"),
+            *("thinkingConfig", "presencePenalty", "frequencyPenalty"),
+        ]
+    ),
+}
+
+
+class GoogleSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Settings of ``google/…``; None is not sent.
+
+    Args:
+        media_resolution: Tokens spent on each picture: ``low``, ``medium`` or ``high``. What is not sent means high in
+            Gemini 3 and pan-and-scan in 2.5, so a fixed value is sent.
+        system_prompt: Text before the question.
+        thinking_budget: Tokens for thoughts (Gemini 2.5); 0 switches them off, -1 leaves them to the model.
+        thinking_level: ``minimal``, ``low``, ``medium`` or ``high`` (Gemini 3).
+        include_thoughts: Whether the thoughts come back.
+        top_k: Sample from the k most likely tokens.
+        presence_penalty: In [-2, 2].
+        frequency_penalty: In [-2, 2].
+    """
+
+    media_resolution: Literal["low", "medium", "high", "not-sent"] = "high"
+    system_prompt: str | None = None
+    thinking_budget: int | None = None
+    thinking_level: str | None = None
+    include_thoughts: bool | None = None
+    top_k: int | None = None
+    presence_penalty: float | None = None
+    frequency_penalty: float | None = None
+
+
+class GoogleKind:
+    """Models of Google by the Gemini interface."""
+
+    settings = GoogleSettings
+
+    def open(self, name: str, options: ModelOptions) -> Model:
+        """Return the model, without contacting it.
+
+        Raises:
+            UsageError: If a setting, the base URL or ``extra_body`` is wrong.
+            MissingDependencyError: If Google's SDK is not installed.
+        """
+        if importlib.util.find_spec("google") is None or importlib.util.find_spec("google.genai") is None:
+            raise MissingDependencyError("google-genai", "google")
+        settings = read_sent_settings(GoogleSettings, options, f"google/{name}")
+        merged(_OWN_FIELDS, options.extra_body)
+        return GoogleModel(name, settings, options)
+
+
+class _RawResponse(Protocol):
+    """The part of the SDK's response that is read when the raw one was asked for."""
+
+    @property
+    def sdk_http_response(self) -> "_SdkHttpResponse": ...
+
+
+class _SdkHttpResponse(Protocol):
+    headers: dict[str, str] | None
+    body: str | None
+
+
+class GoogleModel(HostedModel["genai.Client"]):
+    """A Gemini model, asked by ``generateContent``."""
+
+    def __init__(self, name: str, settings: GoogleSettings, options: ModelOptions) -> None:
+        super().__init__(PROVIDER, name, settings, options)
+        self._settings = settings
+
+    def _connect(self, line: Line) -> "genai.Client":
+        from google import genai  # deferred: planning needs none of it
+        from google.genai import types
+
+        options = types.HttpOptions(
+            base_url=line.base_url,
+            api_version="v1beta",
+            timeout=round(line.seconds * 1000),
+            # Without this the SDK repeats a broken request by itself.
+            retry_options=types.HttpRetryOptions(attempts=1),
+            extra_body=self._options.extra_body or None,
+        )
+        return genai.Client(api_key=line.key, vertexai=False, http_options=options)
+
+    async def _close_client(self, client: "genai.Client") -> None:
+        await client.aio.aclose()
+        client.close()
+
+    async def _exchange(self, client: "genai.Client", ask: Ask) -> Exchange | Failure:
+        from google.genai import errors, types  # deferred, see above
+
+        parts = [types.Part.from_bytes(data=one.encoded(), mime_type=one.media_type) for one in ask.pictures]
+        parts.append(types.Part.from_text(text=ask.prompt))
+        config = generation_config(ask, self._settings)
+        generate = cast("Callable[..., Awaitable[_RawResponse]]", client.aio.models.generate_content)
+        contents = types.Content(role="user", parts=parts)
+        try:
+            async with asyncio.timeout(self._line.seconds):
+                raw = await generate(model=self.identity.name, contents=contents, config=config)
+        except TimeoutError:
+            raise self._line.timeout() from None
+        except errors.APIError as error:
+            return _failure(error.code, error.details, getattr(error.response, "headers", {}))
+        except _network_errors() as error:
+            raise self._network_error(error) from None
+        headers = {name.lower(): value for name, value in (raw.sdk_http_response.headers or {}).items()}
+        return Exchange(headers.get("content-type", ""), (raw.sdk_http_response.body or "").encode())
+
+    def _network_error(self, error: Exception) -> TransientModelError:
+        name = type(error).__name__
+        if "Timeout" in name and "Connect" not in name:
+            return self._line.timeout()
+        return self._line.broken(error, is_connection="Connect" in name and "Disconnect" not in name)
+
+    def _read(self, body: JsonObject, n_pictures: int) -> Reply:
+        return read_content(body, n_pictures)
+
+
+def _network_errors() -> tuple[type[Exception], ...]:
+    """Return the errors of whichever HTTP libraries the SDK found and imported."""
+    names = (("aiohttp", "ClientError"), ("httpx", "HTTPError"), ("httpx2", "HTTPError"))
+    return (OSError, *(getattr(sys.modules[library], name) for library, name in names if library in sys.modules))
+
+
+def generation_config(ask: Ask, settings: GoogleSettings) -> JsonObject:
+    """Return the SDK's configuration of one request, with only what is to be sent."""
+    sampling = ask.sampling
+    resolution = settings.media_resolution
+    thinking = sent(
+        {
+            "thinking_budget": settings.thinking_budget,
+            "thinking_level": settings.thinking_level,
+            "include_thoughts": settings.include_thoughts,
+        }
+    )
+    config = {
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "seed": sampling.seed,
+        "max_output_tokens": sampling.max_tokens,
+        "top_k": settings.top_k,
+        "presence_penalty": settings.presence_penalty,
+        "frequency_penalty": settings.frequency_penalty,
+        "system_instruction": settings.system_prompt,
+        "thinking_config": thinking or None,
+        "media_resolution": None if resolution == "not-sent" else f"MEDIA_RESOLUTION_{resolution.upper()}",
+        "should_return_http_response": True,
+    }
+    return sent(config)
+
+
+def read_content(body: JsonObject, n_pictures: int) -> Reply:
+    """Return the reply in a generated content.
+
+    Raises:
+        TransientModelError: If it has no candidate and no reason for that.
+    """
+    candidates = body.get("candidates")
+    candidate = candidates[0] if isinstance(candidates, list) and candidates else None
+    feedback = body.get("promptFeedback")
+    blocked = feedback.get("blockReason") if isinstance(feedback, dict) else None
+    usage = _usage(body.get("usageMetadata"))
+    if not isinstance(candidate, dict):
+        if not blocked:
+            raise TransientModelError("the server's reply holds no candidate", hint="it is asked again")
+        return Reply(text="", finish="content_filter", usage=usage, extra={"filter": str(blocked)})
+    content = candidate.get("content")
+    parts = content.get("parts") if isinstance(content, dict) else None
+    texts = [part for part in parts or [] if isinstance(part, dict) and isinstance(part.get("text"), str)]
+    split = split_reasoning("".join(part["text"] for part in texts if not part.get("thought")))
+    finish = candidate.get("finishReason")
+    version, response_id = body.get("modelVersion"), body.get("responseId")
+    return Reply(
+        text=split.answer,
+        reasoning=join_reasoning(*(part["text"] for part in texts if part.get("thought")), split.reasoning),
+        finish=_FINISH.get(finish, finish.lower()) if isinstance(finish, str) else None,
+        usage=usage,
+        provider_fingerprint=version if isinstance(version, str) else None,
+        seen=observed(usage, n_pictures),
+        extra={"id": response_id} if isinstance(response_id, str) else {},
+    )
+
+
+def _usage(metadata: object) -> Usage | None:
+    if not isinstance(metadata, dict):
+        return None
+    details = metadata.get("promptTokensDetails")
+    by_kind = [one for one in details if isinstance(one, dict)] if isinstance(details, list) else []
+    images = [_count(one.get("tokenCount")) for one in by_kind if one.get("modality") == "IMAGE"]
+    return Usage(
+        input_tokens=_count(metadata.get("promptTokenCount")),
+        output_tokens=_count(metadata.get("candidatesTokenCount")),
+        image_tokens=images[0] if len(images) == 1 else None,
+        reasoning_tokens=_count(metadata.get("thoughtsTokenCount")),
+    )
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _failure(status: int, body: object, headers: object) -> Failure:
+    """Return what an error says; Google names parameters as fields and waits as durations."""
+    lower = {str(name).lower(): str(value) for name, value in dict(cast("dict[str, str]", headers or {})).items()}
+    failure = failure_of(status, body, lower)
+    error = body.get("error") if isinstance(body, dict) else None
+    details = error.get("details") if isinstance(error, dict) else None
+    message = failure.message
+    for detail in details if isinstance(details, list) else []:
+        violations = detail.get("fieldViolations") if isinstance(detail, dict) else None
+        if isinstance(violations, list) and violations and isinstance(violations[0], dict):
+            failure = failure._replace(parameter=str(violations[0].get("field") or "") or None)
+        wait = str(detail.get("retryDelay", "")) if isinstance(detail, dict) else ""
+        if wait.endswith("s") and "retry-after" not in lower:
+            failure = failure._replace(headers={**lower, "retry-after": wait.removesuffix("s")})
+    # A rejected key comes as 400 INVALID_ARGUMENT.
+    return failure._replace(status=401) if "API key not valid" in message or "API Key not found" in message else failure
