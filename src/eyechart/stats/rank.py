@@ -5,12 +5,13 @@ from typing import NamedTuple
 import numpy as np
 
 from eyechart.errors import StatisticsError
-from eyechart.stats.arrays import SCORE_ROUNDING, Bools, Floats, Integers, check_confidence, check_scores
+from eyechart.stats.arrays import Bools, Floats, Integers, check_confidence, check_scores
 from eyechart.stats.bootstrap import resample_ratios
 from eyechart.stats.clusters import Clusters, cluster_sums
 
 # Identical models differ with variance 0 up to rounding.
 _VARIANCE_ROUNDING = 1e-20
+_T_ROUNDING = 1e-5
 
 
 class RankSets(NamedTuple):
@@ -117,13 +118,14 @@ def _pair_p(value: Floats, covariance: Floats, noise: Floats) -> Floats:
     observed = np.abs(value[first] - value[second]) * scale
     order = np.argsort(observed, kind="stable")
     first, second, observed = first[order], second[order], observed[order]
-    by_model = np.ascontiguousarray(noise.T)  # whole rows are fast to take, and the maximum runs over rows
+    # Whole rows are fast to take; float32 keeps 7 digits of the draws, far more than their number resolves.
+    by_model = np.ascontiguousarray(noise.T, dtype=np.float32)
     largest = by_model[first]
     largest -= by_model[second]
-    largest *= scale[order, None]
+    largest *= scale[order, None].astype(np.float32)
     np.abs(largest, out=largest)
     np.maximum.accumulate(largest, axis=0, out=largest)
-    n_above = np.count_nonzero(largest >= observed[:, None] - SCORE_ROUNDING, axis=1)
+    n_above = np.count_nonzero(largest >= (observed[:, None] - _T_ROUNDING).astype(np.float32), axis=1)
     p = np.maximum.accumulate(((1.0 + n_above) / (len(noise) + 1.0))[::-1])[::-1]
     p_adjusted = np.ones(covariance.shape)
     p_adjusted[first, second] = p_adjusted[second, first] = p
