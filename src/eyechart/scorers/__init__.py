@@ -1,0 +1,1 @@
+"""Scorers: pure judges of stored responses."""
