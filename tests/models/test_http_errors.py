@@ -81,7 +81,9 @@ def test_a_failed_call_ends_in_the_state_its_message_deserves(status, message, p
 
 def test_a_named_parameter_comes_with_the_setting_that_leaves_it_out():
     error = model_error(Failure(400, "no", parameter="top_p"), "", "")
-    assert error.hint == "give another value, or leave it out with --set top_p=not-sent"
+    assert error.hint == "change it or leave it out: --top-p, or --top-p not-sent"
+    error = model_error(Failure(400, "no", parameter="verbosity"), "", "")
+    assert "--set verbosity=not-sent" in error.hint
     error = model_error(Failure(400, "no", parameter="max_tokens"), "", "")
     assert "--set length_parameter=max_completion_tokens" in error.hint
 

@@ -2,76 +2,24 @@
 
 import asyncio
 import importlib.util
-import json
 import traceback
-from dataclasses import dataclass, field
 
 import pytest
 from models.asks import KEY, ask, asked, picture
+from models.interfaces import ANTHROPIC, RESPONSES, answers, every_interface
 from servers.chat_server import ChatServer, answer_from_picture
-from servers.dialects import Answer
 from servers.faults import Script
 
 from eyechart.errors import (
     AuthenticationError,
     BadRequestError,
     MissingDependencyError,
-    ModelError,
     RefusedInputError,
     TransientModelError,
     UsageError,
 )
 from eyechart.kinds import ModelOptions
 from eyechart.opening import open_model
-from eyechart.schema import Sampling
-
-
-@dataclass(frozen=True)
-class Interface:
-    """One way to ask: which model name, below which address."""
-
-    provider: str
-    path: str
-    settings: dict = field(default_factory=dict)
-
-    def open(self, server, timeout_seconds=20.0, extra_body=None, **settings):
-        options = ModelOptions(
-            base_url=server.url + self.path,
-            timeout_seconds=timeout_seconds,
-            settings={**self.settings, **settings},
-            extra_body=extra_body or {},
-        )
-        return open_model(f"{self.provider}/local-vlm", options)
-
-
-def needs(library):
-    found = importlib.util.find_spec(library.partition(".")[0]) and importlib.util.find_spec(library)
-    return pytest.mark.skipif(not found, reason=f"the SDK {library} is not installed")
-
-
-RESPONSES = pytest.param(Interface("openai", "/v1", {"interface": "responses"}), id="responses")
-ANTHROPIC = pytest.param(Interface("anthropic", ""), id="anthropic", marks=needs("anthropic"))
-GOOGLE = pytest.param(Interface("google", ""), id="google", marks=needs("google.genai"))
-every_interface = pytest.mark.parametrize("interface", [RESPONSES, ANTHROPIC, GOOGLE])
-anthropic_only = pytest.mark.parametrize("interface", [ANTHROPIC])
-google_only = pytest.mark.parametrize("interface", [GOOGLE])
-responses_only = pytest.mark.parametrize("interface", [RESPONSES])
-
-
-def answers(model, *questions):
-    """Ask one question after the other; return each reply, or the error in its place."""
-
-    async def run():
-        outcomes = []
-        for question in questions:
-            try:
-                outcomes.append(await model.answer(question))
-            except ModelError as error:
-                outcomes.append(error)
-        await model.close()
-        return outcomes
-
-    return asyncio.run(run())
 
 
 @every_interface
@@ -128,13 +76,7 @@ def test_each_fault_ends_in_its_own_state_and_is_asked_once(interface, fault, ki
 
 @every_interface
 def test_a_reply_without_content_and_reason_is_asked_again(interface):
-    class Hollow(ChatServer):
-        async def _misbehave_or_answer(self, received, writer, fault):
-            from servers.chat_server import _send_json
-
-            return await _send_json(writer, 200, {"id": "reply-1"})
-
-    with Hollow() as server:
+    with ChatServer(say=lambda received: (200, {"id": "reply-1"})) as server:
         (error,) = answers(interface.open(server), ask(picture()))
     assert isinstance(error, TransientModelError)
     assert "holds no" in error.message
@@ -212,14 +154,11 @@ def test_payload_depends_on_pixels_and_prompt_alone(interface):
 
 @every_interface
 def test_a_rejected_key_is_named_by_its_variable_and_never_told(interface, capfd):
-    class Echoing(ChatServer):
-        async def _misbehave_or_answer(self, received, writer, fault):
-            from servers.chat_server import _send_json
+    def echo(received):
+        error = {"code": 401, "type": "authentication_error", "message": f"no such key {received.key}"}
+        return 401, {"type": "error", "error": error}
 
-            error = {"code": 401, "type": "authentication_error", "message": f"no such key {received.key}"}
-            return await _send_json(writer, 401, {"type": "error", "error": error})
-
-    with Echoing() as server:
+    with ChatServer(say=echo) as server:
         model = interface.open(server)
         (error,) = answers(model, ask(picture()))
     assert isinstance(error, AuthenticationError)
@@ -251,148 +190,6 @@ def test_extra_body_goes_into_the_request_and_into_the_identity(interface):
         answers(model, ask())
     assert server.received[0].json["labels"] == {"a": "b"}
     assert model.identity.settings["extra_body"] == {"labels": {"a": "b"}}
-
-
-@responses_only
-def test_responses_settings_go_where_openai_reads_them(interface):
-    with ChatServer() as server:
-        model = interface.open(server, reasoning_effort="low", verbosity="low", system_prompt="Be brief.", detail="low")
-        answers(model, ask(picture(), sampling=Sampling(temperature=None, max_tokens=9)))
-    body = server.received[0].json
-    assert body["reasoning"] == {"effort": "low"}
-    assert body["text"] == {"verbosity": "low"}
-    assert body["instructions"] == "Be brief."
-    assert body["input"][0]["content"][0]["detail"] == "low"
-    assert (body["store"], body["max_output_tokens"]) == (False, 9)
-    assert "temperature" not in body
-
-
-@responses_only
-@pytest.mark.parametrize(
-    ("code", "kind"),
-    [
-        ("server_error", TransientModelError),
-        ("rate_limit_exceeded", TransientModelError),
-        ("image_too_large", RefusedInputError),
-        ("invalid_image_format", RefusedInputError),
-        ("invalid_prompt", BadRequestError),
-    ],
-)
-def test_a_response_that_failed_later_has_the_state_of_its_code(interface, code, kind):
-    class Failing(ChatServer):
-        async def _misbehave_or_answer(self, received, writer, fault):
-            from servers.chat_server import _send_json
-
-            error = {"code": code, "message": "it failed"}
-            return await _send_json(writer, 200, {"id": "r", "status": "failed", "error": error, "output": []})
-
-    with Failing() as server:
-        (error,) = answers(interface.open(server), ask(picture()))
-    assert type(error) is kind
-
-
-@anthropic_only
-def test_anthropic_settings_go_where_claude_reads_them(interface):
-    with ChatServer() as server:
-        model = interface.open(
-            server, thinking="enabled", thinking_budget=2048, effort="low", top_k="5", oversized_image="error"
-        )
-        answers(model, ask(picture(), sampling=Sampling(temperature=0.5, top_p=0.9, max_tokens=4000)))
-    received = server.received[0]
-    assert received.json["thinking"] == {"type": "enabled", "budget_tokens": 2048}
-    assert received.json["output_config"] == {"effort": "low"}
-    assert (received.json["temperature"], received.json["top_p"], received.json["top_k"]) == (0.5, 0.9, 5)
-    assert received.json["messages"][0]["content"][0]["transformations"] == {"oversized_image": "error"}
-    assert received.headers["anthropic-version"] == "2023-06-01"
-    assert model.identity.settings["api_version"] == "2023-06-01"
-
-
-@anthropic_only
-@pytest.mark.parametrize(
-    "message", ["`temperature` is deprecated for this model.", "temperature: Extra inputs are not permitted"]
-)
-def test_a_sampling_parameter_that_claude_refuses_stops_the_run(interface, message):
-    class Refusing(ChatServer):
-        async def _misbehave_or_answer(self, received, writer, fault):
-            from servers.chat_server import _send_json
-
-            error = {"type": "error", "error": {"type": "invalid_request_error", "message": message}}
-            return await _send_json(writer, 400, error)
-
-    with Refusing() as server:
-        (error,) = answers(interface.open(server), ask(picture()))
-    assert error.parameter == "temperature"
-    assert "--set temperature=not-sent" in error.hint
-
-
-@anthropic_only
-def test_claude_needs_a_token_limit(interface):
-    with ChatServer() as server:
-        (error,) = answers(interface.open(server), ask(sampling=Sampling(max_tokens=None)))
-    assert (error.parameter, len(server.received)) == ("max_tokens", 0)
-    assert "answers no request without max_tokens" in error.message
-
-
-@google_only
-def test_google_settings_go_where_gemini_reads_them(interface):
-    with ChatServer() as server:
-        model = interface.open(
-            server, media_resolution="low", thinking_budget="0", include_thoughts="true", system_prompt="Be brief."
-        )
-        answers(model, ask(picture(), sampling=Sampling(seed=3, top_p=0.9)))
-        answers(interface.open(server, media_resolution="not-sent"), ask(sampling=Sampling(None, None, None, None)))
-    first, second = (received.json for received in server.received)
-    assert first["generationConfig"] == {
-        "temperature": 0,
-        "topP": 0.9,
-        "seed": 3,
-        "maxOutputTokens": 1024,
-        "mediaResolution": "MEDIA_RESOLUTION_LOW",
-        "thinkingConfig": {"thinking_budget": 0, "include_thoughts": True},
-    } or first["generationConfig"]["thinkingConfig"] == {"thinkingBudget": 0, "includeThoughts": True}
-    assert "Be brief." in json.dumps(first["systemInstruction"])
-    assert not second.get("generationConfig")
-
-
-@google_only
-def test_gemini_image_tokens_and_version_are_read(interface):
-    with ChatServer(answer=Answer(image_tokens=1100, reasoning_tokens=7)) as server:
-        (reply,) = answers(interface.open(server), ask(picture()))
-    assert (reply.usage.image_tokens, reply.usage.reasoning_tokens) == (1100, 7)
-    assert reply.seen[0].visual_tokens == 1100
-
-
-class Saying(ChatServer):
-    """Answers everything with one status and body."""
-
-    def __init__(self, status, body):
-        super().__init__()
-        self._said = (status, body)
-
-    async def _misbehave_or_answer(self, received, writer, fault):
-        from servers.chat_server import _send_json
-
-        return await _send_json(writer, *self._said)
-
-
-@google_only
-def test_a_prompt_that_google_blocks_is_filtered(interface):
-    with Saying(200, {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}) as server:
-        (reply,) = answers(interface.open(server), ask(picture()))
-    assert (reply.text, reply.finish, reply.extra["filter"]) == ("", "content_filter", "PROHIBITED_CONTENT")
-
-
-@google_only
-def test_googles_wait_and_its_rejected_key_are_understood(interface):
-    retry = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"}
-    busy = {"error": {"code": 429, "message": "quota", "status": "RESOURCE_EXHAUSTED", "details": [retry]}}
-    with Saying(429, busy) as server:
-        (error,) = answers(interface.open(server), ask(picture()))
-    assert error.retry_after_seconds == 34.5
-    rejected = {"error": {"code": 400, "message": "API key not valid. Please pass a valid API key."}}
-    with Saying(400, rejected) as server:
-        (error,) = answers(interface.open(server), ask(picture()))
-    assert isinstance(error, AuthenticationError)
 
 
 @pytest.mark.parametrize(("provider", "library"), [("anthropic", "anthropic"), ("google", "google.genai")])

@@ -263,9 +263,12 @@ class TestKey:
     def test_key_is_in_no_error_no_log_and_no_identity(self, fault, caplog, monkeypatch, capfd):
         monkeypatch.setenv("OPENAI_LOG", "debug")
         caplog.set_level(logging.DEBUG)
-        echo = fault.endswith("-echo")
-        script = Script(faults=(None if echo else fault,))
-        with EchoingServer(int(fault[:3])) if echo else ChatServer(script=script) as server:
+
+        def echo(received):
+            return int(fault[:3]), {"error": {"message": f"no such key {received.key}", "code": None, "param": None}}
+
+        say = echo if fault.endswith("-echo") else None
+        with ChatServer(script=Script(faults=(fault,)), say=say) as server:
             options = ModelOptions(base_url=server.base_url, timeout_seconds=1.0)
             model = open_model("openai/local-vlm", options)
             with pytest.raises(ModelError) as caught:
@@ -280,20 +283,6 @@ class TestKey:
         with pytest.raises(AuthenticationError, match="holds characters that no key has") as caught:
             asyncio.run(open_model("openai/gpt-4o").answer(ask()))
         assert "planted" not in caught.value.message
-
-
-class EchoingServer(ChatServer):
-    """Puts the key it received into its error message."""
-
-    def __init__(self, status):
-        super().__init__()
-        self._status = status
-
-    async def _misbehave_or_answer(self, received, writer, fault):
-        from servers.chat_server import _send_json
-
-        body = {"error": {"message": f"no such key {received.key}", "code": None, "param": None}}
-        return await _send_json(writer, self._status, body)
 
 
 class TestBaseUrl:

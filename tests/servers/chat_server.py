@@ -69,6 +69,7 @@ class ChatServer:
         latency_seconds: Time before each reply.
         log_file: Where to append the log as JSON lines.
         port: 0 takes a free one.
+        say: A function that returns status and JSON body of every reply, in place of answers and faults.
     """
 
     def __init__(
@@ -81,8 +82,10 @@ class ChatServer:
         latency_seconds: float = 0.0,
         log_file: Path | None = None,
         port: int = 0,
+        say: Callable[[Received], tuple[int, dict]] | None = None,
     ) -> None:
         self._answer = answer
+        self._say = say
         self._script = script or Script()
         self._key = key
         self._models = models
@@ -178,6 +181,8 @@ class ChatServer:
         return goes_on
 
     async def _misbehave_or_answer(self, received: Received, writer: asyncio.StreamWriter, fault: str | None) -> bool:
+        if self._say is not None:
+            return await _send_json(writer, *self._say(received))
         dialect = received.dialect
         if dialect == "none":
             return await _send_json(writer, 404, write_error("chat", 404, "Not Found", code=None, parameter=None))

@@ -9,6 +9,7 @@ import msgspec.structs
 
 from eyechart.errors import UsageError
 from eyechart.kinds import Ask, ModelOptions, SentPicture
+from eyechart.models._http_errors import change_hint
 from eyechart.schema import JsonObject, Sampling
 from eyechart.settings import read_settings
 
@@ -140,7 +141,7 @@ def merged(body: JsonObject, extra_body: Mapping[str, object], place: str = "") 
             result[key] = merged(here, value, f"{place}{key}.")
         else:
             raise UsageError(
-                f"--extra-body sets {place}{key}, which eyechart sets itself", hint=f"use --set {key}=… instead"
+                f"--extra-body sets {place}{key}, which eyechart sets itself", hint=f"use {change_hint(key)}"
             )
     return result
 

@@ -62,6 +62,14 @@ _NAMED_PARAMETER = re.compile(
     r"|[`'\"]?\b([a-z_]+)\b[`'\"]? is (?:deprecated|not supported) for this model|^([a-z_.]+): extra inputs",
     re.IGNORECASE,
 )
+SAMPLING_FLAGS = {
+    "temperature": "--temperature",
+    **dict.fromkeys(("top_p", "topP"), "--top-p"),
+    "seed": "--sampling-seed",
+    **dict.fromkeys(("max_tokens", "max_completion_tokens", "max_output_tokens", "maxOutputTokens"), "--max-tokens"),
+}
+"""Parameters that every model takes by a flag of its own; all others are settings."""
+
 # Parameters that hold the question itself: nothing about them is an option to change.
 _CONTENT_PARAMETERS = frozenset({"messages", "input", "contents", "prompt", "content"})
 
@@ -187,13 +195,24 @@ def _blames_picture(failure: Failure, parameter: str | None) -> bool:
     return parameter is None and bool(_PICTURE_FAULT.search(failure.message))
 
 
+def change_hint(parameter: str) -> str:
+    """Return how a parameter is changed or left out on the command line.
+
+    Example:
+        >>> change_hint("top_p"), change_hint("verbosity")
+        ('--top-p, or --top-p not-sent', '--set verbosity=…, or --set verbosity=not-sent')
+    """
+    flag = SAMPLING_FLAGS.get(parameter)
+    return f"{flag}, or {flag} not-sent" if flag else f"--set {parameter}=…, or --set {parameter}=not-sent"
+
+
 def _parameter_hint(parameter: str | None) -> str:
     if parameter is None:
         return ""
     if parameter in {"max_tokens", "max_completion_tokens"}:
         other = "max_completion_tokens" if parameter == "max_tokens" else "max_tokens"
-        return f"try --set length_parameter={other}, or another --set max_tokens"
-    return f"give another value, or leave it out with --set {parameter}=not-sent"
+        return f"try --set length_parameter={other}, or another --max-tokens"
+    return f"change it or leave it out: {change_hint(parameter)}"
 
 
 def _number(text: str | None) -> float | None:

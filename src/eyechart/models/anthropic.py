@@ -124,7 +124,7 @@ def request_body(name: str, ask: Ask, settings: AnthropicSettings) -> JsonObject
     sampling = ask.sampling
     if sampling.max_tokens is None:
         raise BadRequestError(
-            "Anthropic answers no request without max_tokens", hint="--set max_tokens=1024", parameter="max_tokens"
+            "Anthropic answers no request without max_tokens", hint="give --max-tokens 1024", parameter="max_tokens"
         )
     content: list[JsonObject] = [_picture_part(picture, settings) for picture in ask.pictures]
     content.append({"type": "text", "text": ask.prompt})
