@@ -1,0 +1,125 @@
+"""Answers you already have: JSONL or CSV files of predictions, aligned by question and view."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from eyechart.benchmarks._release import id_of
+from eyechart.benchmarks._tables import Row, read_rows
+from eyechart.errors import BenchmarkError
+from eyechart.registry import unknown_name
+from eyechart.schema import ResponseState, Value
+
+ID_COLUMNS = ("base_sample_id", "id")
+VIEW_COLUMNS = ("view_id", "view")
+RESPONSE_COLUMNS = ("response", "prediction", "answer")
+
+PredictionKey = tuple[str, str]
+"""Question id and view id."""
+
+
+class Prediction(Value, frozen=True):
+    """One answer given to one question in one view.
+
+    Args:
+        question_id: The question.
+        view: The view.
+        text: The response; None where the row has none, which is no answer and not an empty one.
+        state: How the request ended; only errors have no score.
+        place: File and line.
+    """
+
+    question_id: str
+    view: str
+    text: str | None
+    state: ResponseState
+    place: str
+
+
+def read_predictions(
+    paths: Sequence[Path], question_ids: Collection[str], views: Sequence[str], *, view: str | None = None
+) -> dict[PredictionKey, Prediction]:
+    """Read prediction files: one for all views with a view column, or one per view.
+
+    A row needs an id (``id`` or ``base_sample_id``) and a response (``response``, ``prediction`` or ``answer``). Its
+    view is the column ``view_id`` or ``view``, else the argument, else the name of the file if that is a view.
+    ``state`` may say how the request ended. A row without a response (null, or an empty CSV cell) counts as missing.
+
+    Args:
+        paths: JSONL, JSON, CSV or parquet files.
+        question_ids: The questions there are.
+        views: The views there are.
+        view: The view of rows that name none.
+
+    Returns:
+        The predictions by question and view.
+
+    Raises:
+        BenchmarkError: If an id is unknown, a row has no id, response column or view, or two rows about the same
+            question and view differ.
+        UsageError: If a view is unknown; the hint names the nearest.
+    """
+    found: dict[PredictionKey, Prediction] = {}
+    for path in paths:
+        default = view or (path.stem if path.stem in views else None)
+        for row in read_rows(path):
+            prediction = _prediction(row, default)
+            _check(prediction, question_ids, views)
+            key = (prediction.question_id, prediction.view)
+            other = found.setdefault(key, prediction)
+            if (other.text, other.state) != (prediction.text, prediction.state):
+                raise BenchmarkError(
+                    f"{prediction.place}: another response to {key[0]} in {key[1]} than {other.place}",
+                    hint="keep one row per question and view",
+                )
+    return found
+
+
+def views_of(predictions: Iterable[PredictionKey], views: Sequence[str]) -> tuple[str, ...]:
+    """Return the views that have a prediction, in the order of ``views``."""
+    given = {view for _, view in predictions}
+    return tuple(view for view in views if view in given)
+
+
+def _prediction(row: Row, default_view: str | None) -> Prediction:
+    values = row.values
+    view = _first(values, VIEW_COLUMNS) or default_view
+    if view is None:
+        raise BenchmarkError(
+            f"{row.place}: no view", hint="add a column view_id, give the view, or name the file after its view"
+        )
+    if not any(column in values for column in RESPONSE_COLUMNS):
+        raise BenchmarkError(
+            f"{row.place}: no response (columns: {', '.join(values)})", hint=f"one of: {', '.join(RESPONSE_COLUMNS)}"
+        )
+    text = next((values[column] for column in RESPONSE_COLUMNS if column in values), None)
+    return Prediction(
+        question_id=id_of(values, row.place),
+        view=str(view),
+        text=None if text is None else str(text),
+        state=_state(values, row.place, is_missing=text is None),
+        place=row.place,
+    )
+
+
+def _state(values: Mapping[str, object], place: str, *, is_missing: bool) -> ResponseState:
+    given = values.get("state")
+    if given is None:
+        return ResponseState.TRANSIENT if is_missing else ResponseState.ANSWERED
+    try:
+        return ResponseState(str(given))
+    except ValueError as error:
+        raise BenchmarkError(f"{place}: state {given!r}", hint=f"one of: {', '.join(ResponseState)}") from error
+
+
+def _check(prediction: Prediction, question_ids: Collection[str], views: Sequence[str]) -> None:
+    if prediction.question_id not in question_ids:
+        raise BenchmarkError(
+            f"{prediction.place}: id {prediction.question_id!r} is no question of this benchmark",
+            hint="are these predictions for other data? Whole numbers are padded to six digits",
+        )
+    if prediction.view not in views:
+        raise unknown_name(f"view in {prediction.place}", prediction.view, tuple(views))
+
+
+def _first(values: Mapping[str, object], columns: Sequence[str]) -> object:
+    return next((values[column] for column in columns if values.get(column) not in (None, "")), None)
