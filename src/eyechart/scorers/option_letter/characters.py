@@ -8,7 +8,10 @@ from functools import lru_cache
 from eyechart.scorers.option_letter.traced import Edit, Traced
 
 # A base with its accents is folded as one, so that "É" is one letter however it was typed; 20 accents bound the work.
-_FOLDED = re.compile(r"[\s\S][\u0300-\u036f\u3099\u309a]{1,20}|[^\x00-\x7f]")
+_ACCENT = re.compile(r"[\u0300-\u036f\u3099\u309a]")
+_WITH_ACCENTS = re.compile(r"[\s\S][\u0300-\u036f\u3099\u309a]{1,20}|[^\x00-\x7f]")
+# Kana, ideographs and syllables that are their own compatibility form are skipped, for speed.
+_SINGLE = re.compile(r"[^\x00-\x7f\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3]")
 _INVISIBLE = re.compile(
     r"[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff"
     r"\U000e0000-\U000e007f]"
@@ -55,16 +58,6 @@ def fold(character: str) -> str:
     return unicodedata.normalize("NFKC", character)
 
 
-def folded(text: str) -> str:
-    """Return ``text`` with every character folded as in ``read_characters``.
-
-    Example:
-        >>> folded("\uff08\uff22\uff09 \u84dd")
-        '(B) 蓝'
-    """
-    return text if text.isascii() else _FOLDED.sub(lambda match: fold(match.group()), text)
-
-
 def read_characters(text: str) -> Traced:
     r"""Fold characters, line ends, control characters and HTML entities of a response.
 
@@ -90,7 +83,8 @@ def read_characters(text: str) -> Traced:
 
 
 def _folding_edits(text: str) -> Iterator[Edit]:
-    for match in _FOLDED.finditer(text):
+    pattern = _WITH_ACCENTS if _ACCENT.search(text) else _SINGLE
+    for match in pattern.finditer(text):
         replacement = fold(match.group())
         if replacement != match.group():
             yield Edit(match.start(), match.end(), replacement)
