@@ -8,6 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import matplotlib as mpl
+import msgspec
 import pytest
 from matplotlib.figure import Figure
 from summaries import CASES, demo_summary, sum_summary
@@ -73,6 +74,19 @@ def test_accuracy_axis_is_fixed_and_chance_is_written(name):
     axes = draw(name, demo_summary())
     assert axes.get_ylim() == (0.0, 1.0)
     assert "chance 25.0 %" in [text.get_text() for text in drawn_texts(axes.figure)]
+
+
+def test_chance_is_written_at_the_left_where_it_would_cover_the_right_end():
+    summary = demo_summary()
+    low = [
+        msgspec.structs.replace(estimate, value=0.28, low=0.2, high=0.4)
+        if estimate.condition == "target_only_original"
+        else estimate
+        for estimate in summary.estimates
+    ]
+    for estimates, side in ((summary.estimates, "right"), (tuple(low), "left")):
+        figure = draw("context_curve", msgspec.structs.replace(summary, estimates=estimates)).figure
+        assert [text.get_ha() for text in drawn_texts(figure) if text.get_text().startswith("chance")] == [side]
 
 
 def test_unknown_chance_is_not_drawn():

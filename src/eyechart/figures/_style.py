@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from eyechart.errors import UsageError
 from eyechart.figures._numbers import format_percent
-from eyechart.schema import Value
+from eyechart.schema import Estimate, Value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,6 +22,8 @@ INK = "#1f2328"
 MUTED = "#5c6570"
 GRID = "#d8dce1"
 ACCENT = "#0b5fa5"
+
+_LABEL_HEIGHT = 0.07  # of a line of small text, on an axis from 0 to 1
 
 
 class LineStyle(Value, frozen=True):
@@ -112,18 +114,25 @@ def draw_accuracy_axis(axes: "Axes") -> None:
     axes.grid(axis="y", color=GRID, linewidth=0.5)
 
 
-def draw_chance(axes: "Axes", chance: float | None) -> None:
-    """Draw the chance level as a dashed line with its value, if it is known."""
+def draw_chance(axes: "Axes", chance: float | None, at_right: Sequence[Estimate] = ()) -> None:
+    """Draw the chance level as a dashed line with its value, if it is known.
+
+    Args:
+        axes: Where to draw.
+        chance: The level, in 0–1.
+        at_right: What is drawn at the right end: the value is written at the left where it would cover these.
+    """
     if chance is None:
         return
+    is_covered = any(estimate.low - 0.02 < chance + _LABEL_HEIGHT and estimate.high > chance for estimate in at_right)
     axes.axhline(chance, color=MUTED, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1.5)
     axes.annotate(
         f"chance {format_percent(chance)} %",
-        xy=(1.0, chance),
+        xy=(0.0 if is_covered else 1.0, chance),
         xycoords=("axes fraction", "data"),
-        xytext=(-2, 2),
+        xytext=(2 if is_covered else -2, 2),
         textcoords="offset points",
-        ha="right",
+        ha="left" if is_covered else "right",
         va="bottom",
         fontsize="small",
         color=MUTED,

@@ -64,7 +64,7 @@ class ContextCurve:
             for family, points in families.items():
                 _draw_family(target, family, points, canvas_x)
             draw_accuracy_axis(target)
-            draw_chance(target, summary.chance)
+            draw_chance(target, summary.chance, [points[-1].estimate for points in families.values()])
             _draw_area_axis(target, families, canvas_x)
             target.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, handlelength=3.0)
             shown = [point.estimate for points in families.values() for point in points]

@@ -54,7 +54,7 @@ class ResolutionCurve:
             target = take_axes(axes, _HEIGHT_IN)
             _draw_curve(target, points)
             draw_accuracy_axis(target)
-            draw_chance(target, summary.chance)
+            draw_chance(target, summary.chance, [points[-1].estimate])
             _draw_scale_axis(target, points)
             _shade_model_limit(target, points)
             _draw_seen_axis(target, points)

@@ -283,7 +283,7 @@ def _p_notes(contrasts: list[Contrast]) -> list[str]:
     if not tested:
         return []
     methods = ", ".join(dict.fromkeys(contrast.p_method for contrast in tested if contrast.p_method))
-    correction = ", ".join(dict.fromkeys(contrast.correction for contrast in tested if contrast.correction))
+    correction = ", ".join(dict.fromkeys(contrast.correction.title() for contrast in tested if contrast.correction))
     families = ", ".join(dict.fromkeys(contrast.family for contrast in tested if contrast.family))
     level = 1 - tested[0].confidence
     note = (

@@ -71,6 +71,7 @@ def _render(table: Table) -> str:
         "  \\centering",
         f"  \\caption{{{_escape(caption)}}}",
         "  \\label{tab:eyechart}",
+        "  \\medskip",
         f"  \\begin{{tabular}}{{{alignment}}}",
         "    \\hline",
         _line(column.heading for column in table.columns),
