@@ -28,12 +28,12 @@ class Rounds:
         self._context.set_forkserver_preload(["runs.killed_run"])
         Pictures(tmp_path / "pictures", n_questions).make()
 
-    def whole(self) -> tuple[dict, float]:
+    def whole(self, name: str) -> tuple[dict, float]:
         """Return estimates and duration of a run that nothing interrupts."""
-        with self._server("whole") as server:
-            began = self._start(server, "whole", kill_after=None)
+        with self._server(name) as server:
+            duration = self._start(server, name, kill_after=None)
             assert Counter(server.asked.values()) == {1: self.n_requests}
-        return self.estimates("whole"), began
+        return self.estimates(name), duration
 
     def killed(self, name: str, kill_after: float) -> bool:
         """Kill a run, finish it, check what was asked; return whether it was killed with requests in flight."""
@@ -94,7 +94,8 @@ class Rounds:
 
 def kill_rounds(rounds: Rounds, n_rounds: int, seed: int) -> int:
     """Return how many of the rounds were killed with requests in flight."""
-    whole, duration = rounds.whole()
+    # Twice, since the first start is slower than those that are killed.
+    whole, duration = min((rounds.whole(f"whole-{number}") for number in range(2)), key=lambda run: run[1])
     rng = np.random.default_rng(seed)
     n_mid_run = 0
     for number in range(n_rounds):
@@ -116,4 +117,4 @@ def test_five_killed_runs_end_like_one_that_was_not(make_rounds):
 
 @pytest.mark.slow
 def test_fifty_killed_runs_end_like_one_that_was_not(make_rounds):
-    assert kill_rounds(make_rounds(40, 0.06), 50, seed=2) >= 40
+    assert kill_rounds(make_rounds(30, 0.1), 50, seed=2) >= 40

@@ -215,6 +215,14 @@ def test_old_answers_of_a_served_model_are_not_reused(make, run, identity, hours
     assert n_correct == ({6} if n_asked else {0})
 
 
+def test_a_stale_answer_that_could_not_be_replaced_is_missing(make, run):
+    identity = ModelIdentity("openai", "vlm")
+    age_answers(run(make.model(reads="pixels", identity=identity)), 25)
+    down = make.model(script=lambda ask: TransientModelError("HTTP 503"), reads="pixels", identity=identity)
+    outcome = run(down, has_preflight=False)
+    assert (outcome.n_missing, outcome.exit_code) == (18, 3)
+
+
 # --- models that read identity, gold, event loops -------------------------------------------------------------------
 
 

@@ -11,11 +11,9 @@ from eyechart.schema import (
     Composition,
     Evidence,
     Picture,
-    Question,
     Request,
-    Response,
+    ResponseState,
     Run,
-    Score,
     Seen,
     Size,
     Usage,
@@ -43,52 +41,74 @@ class Sight(msgspec.Struct, frozen=True):
         return (self.target_px is None, self.seen_size is None, _EVIDENCE.index(self.evidence))
 
 
+class Ending(msgspec.Struct, frozen=True):
+    """How a request ended, without its text."""
+
+    state: ResponseState
+    error: str | None = None
+    usage: Usage | None = None
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """What a scorer said, without where it read it."""
+
+    value: float | None
+    has_answer: bool = False
+    reason: str | None = None
+
+
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
-    """One request with what became of it.
+    """One request with what became of it; small, since a run has many.
 
     Args:
-        request_id: The request.
         sent_size: Size of the first picture, None where none was sent.
         sent_px: Pixels of all pictures together.
         target_px_sent: Shorter side of the target in the picture sent.
         recipes: Recipe keys of the pictures: two cells with the same show the same.
         content: Like ``recipes``, but by what the model saw where that is known.
         sight: What the model saw.
-        response: How it ended, without the text; None if it was never answered.
-        score: The verdict; None if there is no response.
+        ending: How it ended; None if it was never answered.
+        verdict: The score; None if there is no response.
     """
 
-    request_id: str
     sent_size: Size | None = None
     sent_px: int = 0
     target_px_sent: float | None = None
     recipes: tuple[str, ...] = ()
     content: str = ""
     sight: Sight | None = None
-    response: Response | None = None
-    score: Score | None = None
+    ending: Ending | None = None
+    verdict: Verdict | None = None
 
     @property
     def is_answered(self) -> bool:
         """Whether there is a response that is no error."""
-        return self.response is not None and not self.response.state.is_error
+        return self.ending is not None and not self.ending.state.is_error
 
     @property
     def value(self) -> float | None:
         """The score, None where there is none."""
-        return None if self.score is None else self.score.value
+        return None if self.verdict is None else self.verdict.value
 
     @property
     def reason(self) -> str | None:
         """Why a score of 0 is not merely a wrong letter."""
-        return self.score.reason if self.score is not None and self.score.value == 0.0 else None
+        return self.verdict.reason if self.verdict is not None and self.verdict.value == 0.0 else None
 
     @property
     def is_unparsed(self) -> bool:
         """Whether an answer was scored 0 because no letter could be read from it."""
-        if self.score is None or not self.is_answered or self.score.value != 0.0:
+        if self.verdict is None or not self.is_answered or self.verdict.value != 0.0:
             return False
-        return self.score.answer is None and self.score.reason not in _READABLE
+        return not self.verdict.has_answer and self.verdict.reason not in _READABLE
+
+
+class AskedQuestion(msgspec.Struct, frozen=True):
+    """What estimates need of a question."""
+
+    id: str
+    image_group: str
+    n_choices: int
 
 
 class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -98,7 +118,7 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """
 
     run: Run
-    questions: tuple[Question, ...]
+    questions: tuple[AskedQuestion, ...]
     conditions: tuple[str, ...]
     view_of: dict[str, str]
     cells: dict[tuple[int, int, int], Cell]
@@ -113,7 +133,7 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     @property
     def chance(self) -> Floats:
         """(n_questions,) guess rate: one in the number of options, 0 for free-form questions."""
-        return np.array([1 / len(q.choices) if q.choices else 0.0 for q in self.questions], dtype=np.float64)
+        return np.array([1 / q.n_choices if q.n_choices else 0.0 for q in self.questions], dtype=np.float64)
 
     def column(self, condition: int) -> list[tuple[int, Cell]]:
         """Return question index and cell of every request under one condition, in question order."""
@@ -148,10 +168,10 @@ def read_table(store: RunStore, scorer_id: str) -> RunTable:
         StoreError: If this scorer did not judge the run.
         SchemaError: If a file is damaged.
     """
-    run, questions = store.run, tuple(store.questions())
-    index = store.index()
-    responses = {response.request_id: _without_text(response) for response in store.responses(index)}
-    scores = {score.request_id: score for score in store.scores(scorer_id)}
+    run, index = store.run, store.index()
+    questions = tuple(AskedQuestion(q.id, q.image_group, len(q.choices)) for q in store.questions())
+    endings = {r.request_id: Ending(r.state, r.error, r.usage) for r in store.responses(index)}
+    verdicts = {s.request_id: Verdict(s.value, s.answer is not None, s.reason) for s in store.scores(scorer_id)}
     sights = read_sights(store.seen())
     question_at = {question.id: position for position, question in enumerate(questions)}
     condition_at: dict[str, int] = {view: position for position, view in enumerate(run.views)}
@@ -161,7 +181,9 @@ def read_table(store: RunStore, scorer_id: str) -> RunTable:
         condition = condition_at.setdefault(request.condition, len(condition_at))
         view_of.setdefault(request.condition, request.view)
         key = (question_at[request.question_id], condition, request.repeat)
-        cells[key] = _cell(request, sights.get(request.id), responses.get(request.id), scores.get(request.id))
+        cells[key] = _cell(
+            request, sights.get(request.id), endings.pop(request.id, None), verdicts.pop(request.id, None)
+        )
     return RunTable(
         run=run,
         questions=questions,
@@ -192,7 +214,7 @@ def read_sights(rows: Iterable[Seen]) -> dict[str, Sight]:
 
 def total_usage(cells: Iterable[Cell]) -> Usage | None:
     """Return the tokens of the answers that count; None where no provider reported any."""
-    reported = [cell.response.usage for cell in cells if cell.response is not None and cell.response.usage is not None]
+    reported = [cell.ending.usage for cell in cells if cell.ending is not None and cell.ending.usage is not None]
     if not reported:
         return None
     return Usage(
@@ -208,18 +230,17 @@ def _total(counts: Iterable[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-def _cell(request: Request, sight: Sight | None, response: Response | None, score: Score | None) -> Cell:
+def _cell(request: Request, sight: Sight | None, ending: Ending | None, verdict: Verdict | None) -> Cell:
     targets = [_short_side(picture.target) for picture in request.pictures if picture.target is not None]
     return Cell(
-        request_id=request.id,
         sent_size=request.pictures[0].size if request.pictures else None,
         sent_px=sum(picture.size.n_px for picture in request.pictures),
         target_px_sent=max(targets, default=None),
         recipes=tuple(picture.recipe_key for picture in request.pictures),
         content=_content(request.pictures, sight),
         sight=sight,
-        response=response,
-        score=score,
+        ending=ending,
+        verdict=verdict,
     )
 
 
@@ -236,7 +257,3 @@ def _content(pictures: tuple[Picture, ...], sight: Sight | None) -> str:
 
 def _short_side(target: Box) -> float:
     return float(min(target.width, target.height))
-
-
-def _without_text(response: Response) -> Response:
-    return msgspec.structs.replace(response, text=None, reasoning=None, extra={}, trace=())

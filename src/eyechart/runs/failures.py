@@ -67,13 +67,13 @@ def _failure_of(cell: Cell | None) -> tuple[str, str, str] | None:
     """Return state, cause and example of a cell, None if it holds a readable answer."""
     if cell is None:
         return NOT_RELEASED, "the release does not hold this picture", ""
-    if cell.response is None:
+    if cell.ending is None:
         return NOT_ASKED, "the run ended before this was answered", ""
-    if cell.response.state.is_error:
-        message = cell.response.error or "no message"
-        return cell.response.state.value, message, message
+    if cell.ending.state.is_error:
+        message = cell.ending.error or "no message"
+        return cell.ending.state.value, message, message
     if cell.is_unparsed:
-        return cell.response.state.value, (cell.score.reason if cell.score else None) or "no_option_letter", ""
+        return cell.ending.state.value, cell.reason or "no_option_letter", ""
     return None
 
 

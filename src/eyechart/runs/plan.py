@@ -191,9 +191,23 @@ def shown_answer(question: Question, request: Request) -> str | None:
         >>> shown_answer(question, request)
         'B'
     """
-    if question.answer is None or not request.choice_order:
+    return shown_letter(question.answer, request.choice_order)
+
+
+def shown_letter(letter: str | None, choice_order: Sequence[int]) -> str | None:
+    """Return the letter under which an option is shown, None where there is none.
+
+    Args:
+        letter: Letter of the option in ``Question.choices``.
+        choice_order: For each letter shown, the index of its option in ``Question.choices``.
+
+    Example:
+        >>> shown_letter("A", (2, 0, 1))
+        'B'
+    """
+    if letter is None or not choice_order:
         return None
-    return chr(ord("A") + request.choice_order.index(ord(question.answer) - ord("A")))
+    return chr(ord("A") + choice_order.index(ord(letter) - ord("A")))
 
 
 def upright(question: Question, decode: DecodePolicy) -> Question:

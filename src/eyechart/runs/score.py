@@ -2,7 +2,7 @@
 
 from eyechart.errors import SchemaError
 from eyechart.kinds import Scorer
-from eyechart.runs.plan import shown_answer
+from eyechart.runs.plan import shown_letter
 from eyechart.runs.store import RunStore
 
 
@@ -28,12 +28,7 @@ def score_run(store: RunStore, scorer: Scorer, mode: str) -> str:
     """
     questions = {question.id: question for question in store.questions()}
     asked = {
-        request.id: (
-            position,
-            request.question_id,
-            request.choices,
-            shown_answer(questions[request.question_id], request),
-        )
+        request.id: (position, request.question_id, request.choice_order)
         for position, request in enumerate(store.requests())
     }
     scored = {}
@@ -43,8 +38,10 @@ def score_run(store: RunStore, scorer: Scorer, mode: str) -> str:
                 f"{store.folder}: answer to {response.request_id}, which this run never asked",
                 hint="was a file of another run copied here?",
             )
-        position, question_id, choices, gold = asked[response.request_id]
-        scored[position] = scorer.score(response, questions[question_id], choices, gold, mode)
+        position, question_id, order = asked.pop(response.request_id)
+        question = questions[question_id]
+        choices = tuple(question.choices[index] for index in order)
+        scored[position] = scorer.score(response, question, choices, shown_letter(question.answer, order), mode)
     scorer_id = scorer_id_of(scorer, mode)
     store.write_scores(scorer_id, (scored[position] for position in sorted(scored)))
     return scorer_id

@@ -121,36 +121,63 @@ def run_benchmark(
     options, listener = options or RunOptions(), listener or Silent()
     check_drawing(options.plan)
     scorer, mode = open_scorer(options.scorer)
+    asked = _ask_all(benchmark, model, views, prompt, options=options, listener=listener)
+    scorer_id = score_run(asked.store, scorer, mode)
+    summary = summarise(asked.store, scorer_id)
+    return Outcome(
+        store=asked.store,
+        summary=summary,
+        n_planned=asked.n_planned,
+        n_reused=asked.n_planned - asked.n_open,
+        n_asked=asked.n_asked,
+        n_missing=asked.n_missing,
+        n_missing_pictures=asked.n_missing_pictures,
+        stop=asked.stop,
+    )
+
+
+class _Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What is left of a plan once it was asked: counts, and no request in memory."""
+
+    store: RunStore
+    n_planned: int
+    n_open: int
+    n_asked: int
+    n_missing: int
+    n_missing_pictures: int
+    stop: Stop | None
+
+
+def _ask_all(
+    benchmark: Benchmark,
+    model: Model,
+    views: Sequence[View],
+    prompt: Prompt,
+    *,
+    options: RunOptions,
+    listener: Listener,
+) -> _Asked:
+    """Plan a run, find its folder and ask what is missing there."""
     identity = run_async(read_identity(model, options.loop.patience, listener))
     plan = plan_run(benchmark, views, prompt, model=identity, sampling=options.sampling, options=options.plan)
     session = _Session(benchmark, model, plan, options, listener)
+    del plan  # its view images are on the disk now
     stop = session.ask_missing()
-    scorer_id = score_run(session.store, scorer, mode)
-    summary = summarise(session.store, scorer_id)
-    index = session.store.index()
-    return Outcome(
-        store=session.store,
-        summary=summary,
-        n_planned=len(plan.requests),
-        n_reused=len(plan.requests) - session.n_open,
-        n_asked=session.n_asked,
-        n_missing=sum(not index.is_settled(request.id) for request in plan.requests),
-        n_missing_pictures=len(plan.missing),
-        stop=stop,
-    )
+    return session.result(stop)
 
 
 class _Session:
     """A plan in its folder, with a model to ask."""
 
     def __init__(self, benchmark: Benchmark, model: Model, plan: Plan, options: RunOptions, listener: Listener) -> None:
-        self._benchmark, self._model, self._plan = benchmark, model, plan
+        self._benchmark, self._model = benchmark, model
         self._options, self._listener = options, listener
         origin = Origin(now=utc_now(), versions=_versions(), command=options.command)
         predict = _predictor(model)
         self.store, self.is_resumed = find_or_create(plan, options.where, origin, planned_seen(plan.requests, predict))
         self._index = self.store.index()
         self._stale = self._find_stale(plan.model)
+        self._plan = msgspec.structs.replace(plan, view_images=())
         self.n_asked = 0
         self.n_open = sum(self._is_open(request) for request in plan.requests)
         listener.began(self._beginning(has_prediction=predict is not None))
@@ -158,10 +185,27 @@ class _Session:
     def ask_missing(self) -> Stop | None:
         """Ask what is not settled, the first answers before the rest; return why it ended early."""
         if self.n_open == 0:
+            run_async(self._model.close())
             return None
         if isinstance(self._model, TakesGold):
             self._model.take_gold(self._gold())
         return run_async(self._ask())
+
+    def result(self, stop: Stop | None) -> _Asked:
+        """Count what was asked, and what is still missing; a stale answer that was not replaced is."""
+        rows = self.store.index().rows
+        n_answered = sum(
+            row.state.is_final and row.generation >= self._stale.get(request_id, 0) for request_id, row in rows.items()
+        )
+        return _Asked(
+            store=self.store,
+            n_planned=len(self._plan.requests),
+            n_open=self.n_open,
+            n_asked=self.n_asked,
+            n_missing=len(self._plan.requests) - n_answered,
+            n_missing_pictures=len(self._plan.missing),
+            stop=stop,
+        )
 
     async def _ask(self) -> Stop | None:
         pictures = PictureSource(self._benchmark, max_decoded_bytes=self._options.max_decoded_bytes)

@@ -193,7 +193,7 @@ def _condition(table: RunTable, index: int, rows: Sequence[ViewImage]) -> Condit
         ),
         seen_evidence=_commonest(cell.sight.evidence for cell in cells if cell.sight is not None),
         n_saturated=sum("saturated" in row.notes for row in rows),
-        states=_counts(cell.response.state.value for cell in cells if cell.response is not None),
+        states=_counts(cell.ending.state.value for cell in cells if cell.ending is not None),
         reasons=_counts(cell.reason for cell in cells if cell.reason is not None),
     )
 
