@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from eyechart.errors import UsageError
-from eyechart.schema import Question, Response, ResponseState, Score
-from eyechart.scorers.option_letter.extraction import Extraction, extract
+from eyechart.schema import Question, Response, Score
+from eyechart.scorers._verdicts import scorer_id, state_notes, state_reason, unread_score
+from eyechart.scorers.option_letter.extraction import extract
 
 __all__ = ["OptionLetter"]
 
@@ -42,18 +42,17 @@ class OptionLetter:
             UsageError: If there is no such mode.
 
         Example:
+            >>> from eyechart.schema import ResponseState
             >>> response = Response(request_id="r", state=ResponseState.ANSWERED, text="Answer: B")
             >>> score = OptionLetter().score(response, None, ("red", "blue"), "B", "strict")
             >>> score.value, score.answer, score.rule, score.scorer
             (1.0, 'B', 'declaration', 'option_letter.strict@1')
         """
-        if mode not in self.modes:
-            raise UsageError(f"scorer {self.name} has no mode {mode!r}", hint=f"one of: {', '.join(self.modes)}")
-        scorer = f"{self.name}.{mode}@{self.version}"
-        if response.state.is_error:
-            return Score(request_id=response.request_id, scorer=scorer, value=None, reason=str(response.state))
+        scorer = scorer_id(self.name, self.version, self.modes, mode)
+        unread = unread_score(response, scorer)
+        if unread is not None:
+            return unread
         read = extract(response.text or "", tuple(choices), "lenient" if mode == "lenient" else "strict")
-        read = _in_state(read, response.state)
         value = float(read.letter == gold) if read.letter else 0.0
         return Score(
             request_id=response.request_id,
@@ -62,17 +61,6 @@ class OptionLetter:
             answer=read.letter,
             span=read.span,
             rule=read.rule,
-            reason=read.reason if gold is not None else "hidden_answer",
-            diagnostics=read.diagnostics,
+            reason=state_reason(response, read.reason) if gold is not None else "hidden_answer",
+            diagnostics=state_notes(response, read.diagnostics),
         )
-
-
-def _in_state(read: Extraction, state: ResponseState) -> Extraction:
-    """Let the way a response ended decide the reason where it names no letter; a refusal never scores."""
-    if state in {ResponseState.REFUSAL, ResponseState.CONTENT_FILTER}:
-        return Extraction(None, reason=str(state), diagnostics=read.diagnostics)
-    if state is ResponseState.TRUNCATED:
-        notes = tuple(sorted({*read.diagnostics, "truncated"}))
-        reason = None if read.letter else "truncated"
-        return Extraction(read.letter, read.span, read.rule, reason, notes)
-    return read

@@ -23,6 +23,7 @@ _SPECIAL_TOKEN = re.compile(
     r"|</?(?:s|bos|eos|pad|unk|end_of_turn|start_of_turn|image)>|\[/?INST\]|<</?SYS>>",
     re.IGNORECASE,
 )
+_CUT_CLOSING_TAG = re.compile(r"</[A-Za-z_]{0,14}\s*$")
 _BYTE_NEWLINE = re.compile(r"<0x0[aA]>")
 _TAG = re.compile(
     r"<\s?(?P<close>/?)\s?(?:[a-z]{1,8}:)?(?:"
@@ -73,7 +74,7 @@ def open_containers(read: Traced) -> Opened:
         >>> open_containers(read_characters("<think>A?</think><answer>\\boxed{C}</answer>")).read.text
         'C'
     """
-    read = _without_thinking(_without_tokens(read))
+    read = without_thinking(_without_tokens(read))
     opened = _open_tag(read)
     if not opened.is_empty:
         opened = _open_box(opened)
@@ -85,14 +86,21 @@ def open_containers(read: Traced) -> Opened:
 def _without_tokens(read: Traced) -> Traced:
     if "<" not in read.text and "[" not in read.text and "◁" not in read.text:
         return read
+    cut = _CUT_CLOSING_TAG.search(read.text, max(0, len(read.text) - 20))
+    read = read.cut(0, cut.start() if cut else len(read.text))
     for pattern, tag in _TOKENS_AS_TAGS:
         read = read.edited(Edit(match.start(), match.end(), tag) for match in pattern.finditer(read.text))
     read = read.edited(Edit(match.start(), match.end(), "\n") for match in _BYTE_NEWLINE.finditer(read.text))
     return read.edited(Edit(match.start(), match.end(), "") for match in _SPECIAL_TOKEN.finditer(read.text))
 
 
-def _without_thinking(read: Traced) -> Traced:
-    """Keep what follows the last closed thinking; an opened, never closed one removes everything after it."""
+def without_thinking(read: Traced) -> Traced:
+    """Keep what follows the last closed thinking, without tool calls; one never closed removes all after it.
+
+    Example:
+        >>> without_thinking(Traced("<think>A or B?</think>C <tool_call>{}</tool_call>")).text.strip()
+        'C'
+    """
     if "<" not in read.text:
         return read
     tags = list(_TAG.finditer(read.text))

@@ -45,10 +45,22 @@ UNLINKED_END = re.compile(rf"s?\s?{LETTER_GAP}", re.IGNORECASE)
 
 # --- English: subject, verb, letter ---------------------------------------------------------------------------------
 
-VERBS = ("choose", "chose", "select", "pick", "go with", "going with", "go for", "opt for", "settle on", "settle for")
+VERBS = (
+    "answer",
+    "choose",
+    "chose",
+    "select",
+    "pick",
+    "go with",
+    "going with",
+    "go for",
+    "opt for",
+    "settle on",
+    "settle for",
+)
 VERB_END = re.compile(r"(?:d|en|ed|n)?\b", re.IGNORECASE)
 SUBJECT = re.compile(
-    r"(?:\b(?P<subject>I|we)(?:'(?:d|ll|m|ve|re))?|\blet's|\blet us)"
+    r"(?:\b(?:I|we|the (?:assistant|model))(?:'(?:d|ll|m|ve|re))?|\blet's|\blet us)"
     r"(?:\s(?:would|will|have|had|am|are|shall|must|should|can|to|rather|therefore|thus|still|also|likely|probably"
     r"|definitely|confidently|now|then|finally|hereby|just|hence)){0,4}\s$",
     re.IGNORECASE,
