@@ -15,7 +15,7 @@ ASKING = Asking(request_id="r", seconds=1.23456, finished_at="2026-11-30T12:00:0
     [
         (Reply(text="B", finish="stop"), "answered", "B", None),
         (Reply(text="", finish="stop"), "answered", "", None),
-        (Reply(text="B, since", finish="length"), "answered", "B, since", None),
+        (Reply(text="B, since", finish="length"), "truncated", "B, since", None),
         (Reply(text="", finish="length"), "truncated", "", None),
         (Reply(text=" \n", finish="MAX_TOKENS"), "truncated", " \n", None),
         (Reply(text="", reasoning="It could be A", finish="stop"), "truncated", "", "It could be A"),

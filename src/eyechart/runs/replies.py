@@ -96,7 +96,8 @@ def _state(reply: Reply, text: str, reasoning: str | None) -> ResponseState:
         return ResponseState.REFUSAL
     if finish in _FILTER:
         return ResponseState.CONTENT_FILTER
-    if not text.strip() and (finish in _LENGTH or reasoning):
+    # A cut-off answer may still state its letter, so its text is kept and read; an empty one after thoughts is cut too.
+    if finish in _LENGTH or (reasoning and not text.strip()):
         return ResponseState.TRUNCATED
     return ResponseState.ANSWERED
 

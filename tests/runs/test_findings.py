@@ -1,0 +1,77 @@
+"""A sentence claims no more than its contrast holds."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eyechart.runs.findings import BLOCKED, CANNOT_TELL, CROSSOVER, HIGHER, LOWER, find, is_claimed
+from eyechart.schema import ConditionSummary, Contrast
+
+CONDITIONS = (
+    ConditionSummary("original", "original", "original"),
+    ConditionSummary("downsample_0_5", "downsample_0_5", "downsample", linear_scale=0.5),
+    ConditionSummary("crop_3x", "crop_3x", "crop", area_ratio=3.0),
+)
+
+
+def contrast(condition="crop_3x", value=0.1, low=0.04, high=0.16, p=0.001, **changes):
+    made = Contrast(
+        name="paired difference",
+        condition=condition,
+        baseline="original",
+        value=value,
+        low=low,
+        high=high,
+        n_questions=200,
+        n_clusters=180,
+        gained=24,
+        lost=4,
+        method="",
+        p=p,
+        p_adjusted=p,
+        correction="holm",
+    )
+    return msgspec.structs.replace(made, **changes)
+
+
+@pytest.mark.parametrize(
+    ("one", "code", "words"),
+    [
+        (contrast(), HIGHER, "crop_3x scores 10.0 points above original"),
+        (contrast(value=-0.1, low=-0.16, high=-0.04), LOWER, "crop_3x scores 10.0 points below original"),
+        (contrast("downsample_0_5"), CROSSOVER, "with fewer pixels and scores 10.0 points above original"),
+        (contrast("downsample_0_5", -0.1, -0.16, -0.04), LOWER, "below original"),
+        (contrast(p=0.2), CANNOT_TELL, "cannot be told apart"),
+        (contrast(value=0.02, low=-0.01, high=0.05, p=0.04), CANNOT_TELL, "cannot be told apart"),
+        (contrast(p=None), CANNOT_TELL, "cannot be told apart on so few questions"),
+        (contrast(blocked_by=("PROMPT_MIX",)), BLOCKED, "are not compared: PROMPT_MIX"),
+    ],
+)
+def test_each_contrast_gives_the_sentence_it_supports(one, code, words):
+    (finding,) = find([one], CONDITIONS)
+    assert finding.code == code
+    assert words in finding.text
+    assert finding.contrast == (one.condition, "original")
+
+
+def test_numbers_in_a_sentence_are_those_of_the_record():
+    (finding,) = find([contrast(value=-0.0312, low=-0.05, high=-0.0124, p=0.00003)], CONDITIONS)
+    assert "difference −3.1 points, 95 % interval −5.0 to −1.2" in finding.text
+    assert "n = 200 questions on 180 pictures, p < 0.0001 after Holm correction" in finding.text
+
+
+def test_identical_pictures_are_no_finding():
+    assert find([contrast()], CONDITIONS, [("original", "crop_3x")]) == ()
+
+
+@given(
+    low=st.floats(-1, 1),
+    width=st.floats(0, 1),
+    p=st.none() | st.floats(0, 1),
+)
+def test_nothing_is_claimed_when_the_interval_covers_0_or_p_is_not_small(low, width, p):
+    one = contrast(value=low + width / 2, low=low, high=low + width, p=p)
+    if low <= 0 <= low + width or p is None or p >= 0.05:
+        assert not is_claimed(one)
+        assert {finding.code for finding in find([one], CONDITIONS)} == {CANNOT_TELL}
