@@ -1,5 +1,7 @@
 """Grid cells: published fixtures with the published faults, and the corrected reading by name."""
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -146,3 +148,11 @@ def test_hidden_cell_is_not_scored(ask, answered):
 def test_unknown_mode_is_a_usage_error(ask, answered):
     with pytest.raises(UsageError, match="no mode 'strict'"):
         _score("2, 4", ask, answered, mode="strict")
+
+
+@pytest.mark.parametrize("token", ["<row>1</row>", "\n", "row ", "1, 2\n", "<", "corner ", "row 1 "])
+def test_looping_response_is_read_in_time(token):
+    begin = time.process_time()
+    read_cell(token * (100_000 // len(token)))
+    published_cell(token * (100_000 // len(token)))
+    assert time.process_time() - begin < 10

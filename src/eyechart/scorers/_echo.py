@@ -9,9 +9,10 @@ _CHAT_HEADER = re.compile(
 # The format line of the HRScene prompts: a placeholder, then an example that is no answer.
 _EXAMPLES = re.compile(
     r"<ans>\s*ANSWER\s*</ans>[^<]{0,200}<ans>\s*[A-Z]\s*</ans>[.\"']*"
-    r"|<row>\s*ROW\w*\s*</row>\s*<col>\s*COL\w*\s*</col>[^<]{0,300}<row>\s*\d+\s*</row>\s*<col>\s*\d+\s*</col>[.\"']*"
-    r"|\b(?:for example|example|e\.g\.)[,:]?\s{0,12}(?:<ans>\s*[A-Z]\s*</ans>|<row>\s*\d+\s*</row>\s*<col>\s*\d+\s*</col>)"
-    r"[.\"']*",
+    r"|<row>\s*ROW\w*\s*</row>\s*<col>\s*COL\w*\s*</col>[^<]{0,300}"
+    r"<row>\s*\d+\s*</row>\s*<col>\s*\d+\s*</col>[.\"']*"
+    r"|\b(?:for example|example|e\.g\.)[,:]?\s{0,12}"
+    r"(?:<ans>\s*[A-Z]\s*</ans>|<row>\s*\d+\s*</row>\s*<col>\s*\d+\s*</col>)[.\"']*",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\S+")

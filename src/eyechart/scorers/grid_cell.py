@@ -28,7 +28,7 @@ _NAMED = re.compile(
 )
 _PAIR = re.compile(
     r"(?:^|(?:\(row,\s?col(?:umn)?\)|answer|position|cell|location|coordinates?)(?:\s(?:is|are))?\W{0,4})"
-    r"\s*[(\[]?\s*([0-9]{1,2})\s*[,;]\s*([0-9]{1,2})\s*[)\]]?[.\s]*$",
+    r"[ \t]{0,8}[(\[]?[ \t]?([0-9]{1,2})[ \t]?[,;][ \t]?([0-9]{1,2})[ \t]?[)\]]?[. \t]{0,8}\r?$",
     re.IGNORECASE | re.MULTILINE,
 )
 _CORNER = re.compile(r"corner\W+(?:\w+\W+){0,3}?row\s1\W+(?:and\s)?column\s1\b", re.IGNORECASE)
@@ -187,18 +187,24 @@ def published_cell(text: str) -> CellReading:
         (Cell(row=10, column=0), Cell(row=12, column=22))
     """
     line = clean_published(text)
-    tagged = re.search(r"<row>(\d+)</row>.*?<col>(\d+)</col>", line)
-    if tagged is not None:
-        return CellReading(Cell(int(tagged[1]), int(tagged[2])), "tags")
+    row = re.search(r"<row>(\d+)</row>", line)
+    column = re.compile(r"<col>(\d+)</col>").search(line, row.end()) if row else None
+    if row is not None and column is not None:
+        return _published(row[1], column[1], "tags")
     first = next((index for index, character in enumerate(line) if character.isdigit()), None)
     last = next((index for index, character in enumerate(reversed(line)) if character.isdigit()), None)
     if first is None or last is None:
         return CellReading(reason="no_cell")
+    return _published(
+        line[first] + _digit_after(line, first), _digit_after(line, last) + line[-1 - last], "first_and_last_number"
+    )
+
+
+def _published(row: str, column: str, rule: str) -> CellReading:
     try:
-        cell = Cell(int(line[first] + _digit_after(line, first)), int(_digit_after(line, last) + line[-1 - last]))
+        return CellReading(Cell(int(row), int(column)), rule)
     except ValueError:  # "²" is a digit to str.isdigit and none to int: the published code stops there
         return CellReading(reason="published_code_fails")
-    return CellReading(cell, "first_and_last_number")
 
 
 def _digit_after(line: str, index: int) -> str:

@@ -13,7 +13,6 @@ BEFORE_LETTER = rf"(?<!{WORD})(?<![°@#])(?<![A-Za-z]')(?<![A-Za-z]\.)(?<!{WORD}
 _CAPITAL = re.compile(r"[A-Z](?![A-Za-z0-9_])")
 _MENTION = re.compile(rf"{BEFORE_LETTER}[A-Z]{AFTER_LETTER}")
 
-OPENING = r"[\s\"'«「『《【〈(\[{<|]"
 CLOSING = r"[\"'»」』》】〉)\]}>|]"
 
 
@@ -76,7 +75,7 @@ _REJECTED_AFTER = re.compile(
     r"|不合"
     r"|不可能|不选|吗|嗎|可?以?(?:被)?排除|应?排除|有误|有誤|(?:が|は|では|も)?(?:ない|ありません|じゃない|間違|誤|不正解|違)"
     r"|(?:가|이|은|는)?\s?(?:아니|아닙|아닌|틀|오답))"
-    r"|es incorrect|no es\b|est (?:incorrect|fau)|n'est pas|ist (?:falsch|nicht)|não é|неверн|неправильн)",
+    r"|\?\s?no\b|es incorrect|no es\b|est (?:incorrect|fau)|n'est pas|ist (?:falsch|nicht)|não é|неверн|неправильн)",
     re.IGNORECASE,
 )
 _BETWEEN = re.compile(
