@@ -5,6 +5,7 @@ Every stored record carries ``schema_version``. Fields are only ever added, with
 
 import hashlib
 from enum import StrEnum
+from functools import cache
 from typing import ClassVar, Literal, NamedTuple, TypeVar
 
 import msgspec
@@ -641,7 +642,7 @@ def _essential(value: object) -> object:
     if isinstance(value, msgspec.Struct):
         fields = {
             field.encode_name: _essential(getattr(value, field.name))
-            for field in msgspec.structs.fields(value)
+            for field in _fields_of(type(value))
             if not _is_default(field, getattr(value, field.name))
         }
         config = value.__struct_config__
@@ -653,6 +654,12 @@ def _essential(value: object) -> object:
     if isinstance(value, float) and value.is_integer():
         return int(value)
     return value
+
+
+@cache
+def _fields_of(kind: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    """Return the fields of a record class; looking them up anew for each value would double the time of planning."""
+    return msgspec.structs.fields(kind)
 
 
 def _is_default(field: msgspec.structs.FieldInfo, value: object) -> bool:
