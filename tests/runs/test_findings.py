@@ -61,6 +61,16 @@ def test_numbers_in_a_sentence_are_those_of_the_record():
     assert "n = 200 questions on 180 pictures, p < 0.0001 after Holm correction" in finding.text
 
 
+def test_claims_come_before_what_cannot_be_told_apart():
+    found = find([contrast(p=0.2), contrast("downsample_0_5")], CONDITIONS)
+    assert [finding.code for finding in found] == [CROSSOVER, CANNOT_TELL]
+
+
+def test_an_interval_without_0_beside_a_large_corrected_p_is_explained():
+    (finding,) = find([contrast(p=0.3)], CONDITIONS)
+    assert "the interval alone is not corrected" in finding.text
+
+
 def test_identical_pictures_are_no_finding():
     assert find([contrast()], CONDITIONS, [("original", "crop_3x")]) == ()
 

@@ -17,7 +17,7 @@ _SMALLEST_PRINTED_P = 0.0001
 def find(
     contrasts: Iterable[Contrast], conditions: Iterable[ConditionSummary], controls: Iterable[Pair] = ()
 ) -> tuple[Finding, ...]:
-    """Return one sentence per contrast that is no negative control.
+    """Return one sentence per contrast that is no negative control, claims before what cannot be told apart.
 
     A difference is claimed only if its adjusted p lies below 1 − confidence and its interval excludes 0. A picture
     with fewer pixels that does better than the whole original is a ``CROSSOVER``: the model loses by being shown more
@@ -57,7 +57,9 @@ def _finding(contrast: Contrast, conditions: Mapping[str, ConditionSummary]) -> 
         )
         return _record(CANNOT_TELL, text, contrast)
     if not is_claimed(contrast):
-        return _record(CANNOT_TELL, f"{names} cannot be told apart: {_numbers(contrast)}.", contrast)
+        covers_0 = contrast.low <= 0 <= contrast.high
+        note = "" if covers_0 else ", and the interval alone is not corrected for the number of contrasts"
+        return _record(CANNOT_TELL, f"{names} cannot be told apart: {_numbers(contrast)}{note}.", contrast)
     points = f"{abs(100 * contrast.value):.1f} points"
     if contrast.value < 0:
         text = f"{contrast.condition} scores {points} below {contrast.baseline}: {_numbers(contrast)}."
