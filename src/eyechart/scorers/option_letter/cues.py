@@ -41,7 +41,6 @@ FILLING = re.compile(
     r"){0,4}",
     re.IGNORECASE,
 )
-UNLINKED_END = re.compile(rf"s?\s?{LETTER_GAP}", re.IGNORECASE)
 
 # --- English: subject, verb, letter ---------------------------------------------------------------------------------
 

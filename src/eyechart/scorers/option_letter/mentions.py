@@ -53,12 +53,12 @@ _NO_NEGATION = frozenset(
     {"no doubt", "without doubt", "a doubt", "any doubt"}
     | {f"not {adverb}" for adverb in ("just", "mistaken", "only", "surprisingly", "wrong")}
 )
+_TRIGGERS = _NEGATORS | {pair.split()[1] for pair in _NEGATING_PAIRS}
 _WORD_EDGE = "\"'()[]{}<>|"
 _CJK_NEGATOR = re.compile(r"不是|不选|不选|不应|不能|不可能|不会|不對|排除|并非|並非|错误|錯誤|除了")
 _NEGATED_DIRECTLY = re.compile(
     r"(?:\b(?:no|non|(?:rejected|eliminated|excluded|ruled out|incorrect|wrong|not)\s?:)\s?(?:longer\s)?"
-    r"(?:option\s|choice\s)?|(?<![\w)\].])(?<![\w)\].]\s)[❌✗✘🚫❎☒]\s?|[≠¬不非别別]\s?)[(\[\"']?$",
-    re.IGNORECASE,
+    r"(?:option\s|choice\s)?|(?<![\w)\].])(?<![\w)\].]\s)[❌✗✘🚫❎☒]\s?|[≠¬不非别別]\s?)[(\[\"']?$"
 )
 _REJECTION = (
     r"not\b(?! only)|n't\b|wrong|incorrect|false\b|invalid|inaccurate|unlikely|impossible|implausible|excluded"
@@ -172,9 +172,10 @@ def is_negated_before(text: str, start: int, n_words: int = 6) -> bool:
         (True, False)
     """
     window = text[max(0, start - WINDOW) : start]
-    if _NEGATED_DIRECTLY.search(window[-16:]):
+    tail = window[-24:].lower()
+    if ("no" in tail or ":" in tail or not tail.isascii()) and _NEGATED_DIRECTLY.search(tail):
         return True
-    clause = window[1 + max(window.rfind(stop) for stop in _STOPS) :]
+    clause = window[1 + max(map(window.rfind, _STOPS)) :]
     if not clause.isascii():
         stops = [match.end() for match in _CJK_STOPS.finditer(clause)]
         clause = clause[stops[-1] :] if stops else clause
@@ -186,6 +187,8 @@ def is_negated_before(text: str, start: int, n_words: int = 6) -> bool:
 def _has_negator(words: list[str], n_words: int) -> bool:
     """Return whether one of the last ``n_words + 1`` words negates, read backwards to the beginning of the clause."""
     bare = [word.strip(_WORD_EDGE) for word in words[-n_words - 2 :]]
+    if _TRIGGERS.isdisjoint(bare) and not any(word.endswith("n't") for word in bare):
+        return False
     for index in range(len(bare) - 1, max(len(bare) - n_words - 2, -1), -1):
         word = bare[index]
         previous = bare[index - 1] if index else ""
