@@ -111,9 +111,8 @@ def main() -> int:
     peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 / (1024 if sys.platform == "darwin" else 1)
     for name, spent in seconds.items():
         print(f"{spent:7.2f} s  {name}")
-    print(
-        f"{total:7.2f} s  total CPU (limit {LIMIT_SECONDS:g}), {wall:.1f} s wall with the simulation; peak memory {peak_mb:.0f} MB (limit {LIMIT_MB:g})"
-    )
+    print(f"{total:7.2f} s  total CPU (limit {LIMIT_SECONDS:g}); {wall:.2f} s wall with the simulation")
+    print(f"{peak_mb:7.0f} MB peak memory (limit {LIMIT_MB:g})")
     return int(total > LIMIT_SECONDS or peak_mb > LIMIT_MB)
 
 
