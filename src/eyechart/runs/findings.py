@@ -40,9 +40,8 @@ def find(
     """
     shown = {condition.condition: condition for condition in conditions}
     is_control = {frozenset(pair) for pair in controls}
-    return tuple(
-        _finding(one, shown) for one in contrasts if frozenset((one.condition, one.baseline)) not in is_control
-    )
+    found = [_finding(one, shown) for one in contrasts if frozenset((one.condition, one.baseline)) not in is_control]
+    return tuple(sorted(found, key=lambda finding: finding.code == CANNOT_TELL))
 
 
 def _finding(contrast: Contrast, conditions: Mapping[str, ConditionSummary]) -> Finding:
