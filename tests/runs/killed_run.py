@@ -1,6 +1,7 @@
 """A run that is there to be killed: real files, the real OpenAI client, a server in another process."""
 
 import hashlib
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -86,3 +87,11 @@ def ask_everything(folder: Path, out: Path, n_questions: int, base_url: str, plu
         options=RunOptions(where=Destination(out=out), scorer="tiny_letter", loop=LoopSettings(concurrency=4)),
     )
     return outcome.exit_code
+
+
+def ask_until_interrupted(*arguments) -> None:
+    """Run like a command: exit with 130 on Ctrl-C."""
+    try:
+        ask_everything(*arguments)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -3,13 +3,14 @@
 import json
 import multiprocessing
 import os
+import signal
 import time
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
-from runs.killed_run import Pictures, ask_everything
+from runs.killed_run import Pictures, ask_everything, ask_until_interrupted
 from servers.chat_server import ServerProcess
 
 from eyechart.runs.store import RunStore
@@ -51,6 +52,18 @@ class Rounds:
             assert sum(asked.values()) == self.n_requests + n_in_flight
         return n_stored < self.n_requests and n_in_flight > 0
 
+    def interrupted(self, name: str) -> int:
+        """Press Ctrl-C once the first answers are in, then finish; return the exit code of the interrupted process."""
+        with self._server(name) as server:
+            child = self._child(server, name, ask_until_interrupted)
+            while sum(server.asked.values()) < self.n_requests // 3:
+                time.sleep(0.01)
+            assert child.pid is not None
+            os.kill(child.pid, signal.SIGINT)
+            child.join(60)
+            self._start(server, name, kill_after=None)
+        return child.exitcode
+
     def estimates(self, name: str) -> dict:
         stored = json.loads((self._tmp_path / name / "estimates.json").read_bytes())
         for field in ("id", "created_at", "command"):
@@ -63,20 +76,7 @@ class Rounds:
 
     def _start(self, server: ServerProcess, name: str, kill_after: float | None) -> float:
         """Start the run and kill it after some seconds, or wait for its end; return how long it took."""
-        started = self._context.Event()
-        child = self._context.Process(
-            target=ask_everything,
-            args=(
-                self._tmp_path / "pictures",
-                self._tmp_path / name,
-                self.n_questions,
-                server.base_url,
-                self._plugin,
-                started,
-            ),
-        )
-        child.start()
-        assert started.wait(60)
+        child = self._child(server, name, ask_everything)
         began = time.monotonic()
         if kill_after is None:
             child.join(120)
@@ -86,6 +86,16 @@ class Rounds:
             child.kill()
             child.join(60)
         return time.monotonic() - began
+
+    def _child(self, server: ServerProcess, name: str, target):
+        """Start a run and return its process once the interpreter is ready."""
+        started = self._context.Event()
+        folders = (self._tmp_path / "pictures", self._tmp_path / name)
+        arguments = (*folders, self.n_questions, server.base_url, self._plugin, started)
+        child = self._context.Process(target=target, args=arguments)
+        child.start()
+        assert started.wait(60)
+        return child
 
     def _n_stored(self, name: str) -> int:
         folder = self._tmp_path / name
@@ -113,6 +123,13 @@ def make_rounds(tmp_path, plugin_file, monkeypatch):
 
 def test_five_killed_runs_end_like_one_that_was_not(make_rounds):
     assert kill_rounds(make_rounds(8, 0.08), 5, seed=1) >= 2
+
+
+def test_ctrl_c_exits_with_130_and_leaves_a_store_that_goes_on(make_rounds):
+    rounds = make_rounds(6, 0.05)
+    whole, _ = rounds.whole("whole")
+    assert rounds.interrupted("interrupted") == 130
+    assert rounds.estimates("interrupted") == whole
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import resource
 from datetime import UTC, datetime, timedelta
 
 import msgspec
@@ -16,6 +17,7 @@ from eyechart.runs.listening import Silent
 from eyechart.runs.patience import Patience
 from eyechart.runs.plan import PlanOptions
 from eyechart.runs.session import RunOptions, run_benchmark
+from eyechart.runs.store import RunStore
 from eyechart.schema import ModelIdentity, Sampling
 from eyechart.views import resolve_views
 
@@ -153,6 +155,23 @@ def test_a_changed_setting_is_never_mixed_into_a_folder(make, run, changes):
     with pytest.raises(StoreError, match="holds another run"):
         run(model, **changes)
     assert model.asked == []
+
+
+def test_a_disk_that_fills_loses_nothing_and_the_same_command_goes_on(make, run, tmp_path):
+    whole = run(make.model(script=lambda ask: Reply(text="A", reasoning="x" * 20_000)), out="whole")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+    try:
+        with pytest.raises(StoreError, match="cannot be written: File too large") as caught:
+            run(make.model(script=lambda ask: Reply(text="A", reasoning="x" * 20_000)), out="full")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert "what was answered is kept" in caught.value.hint
+    n_kept = len(RunStore(tmp_path / "full").index().rows)
+    assert n_kept == 4
+    model = make.model(script=lambda ask: Reply(text="A", reasoning="x" * 20_000))
+    assert estimates(run(model, out="full")) == estimates(whole)
+    assert len(model.asked) == 18 - n_kept
 
 
 # --- the first answers ----------------------------------------------------------------------------------------------

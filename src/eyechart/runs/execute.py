@@ -124,7 +124,8 @@ class Asker:
             if request is None:
                 return
             async with self._room.hold(self._weight(request)):
-                await self._settle(request)
+                if self.stop is None:  # it may have come while this waited for room
+                    await self._settle(request)
 
     async def _settle(self, request: Request) -> None:
         """Ask one request until it is settled or given up, and store how it ended."""

@@ -118,11 +118,6 @@ def plan_run(
         GeometryError: If a question cannot be shown in a view; the message names both.
         BenchmarkError: If there is no question, or an id repeats.
         UsageError: If no view is named, or ``limit`` or ``repeats`` is below 1.
-
-    Example:
-        >>> from eyechart.runs import plan
-        >>> plan.plan_id_of(["b", "a"]) == plan.plan_id_of(["a", "b"])
-        True
     """
     options, sampling = options or PlanOptions(), sampling or Sampling()
     _check_counts(views, options)
@@ -159,7 +154,12 @@ def plan_run(
 
 
 def plan_id_of(request_ids: Iterable[str]) -> str:
-    """Return the SHA-256 of the sorted request ids, as lower-case hex."""
+    """Return the SHA-256 of the sorted request ids, as lower-case hex.
+
+    Example:
+        >>> plan_id_of(["b", "a"]) == plan_id_of(["a", "b"])
+        True
+    """
     return hashlib.sha256("\n".join(sorted(request_ids)).encode()).hexdigest()
 
 

@@ -36,9 +36,10 @@ class Retrying:
         self._held_until = 0.0
 
     def end(self, reason: str, hint: str = "") -> None:
-        """Begin no new request and no new attempt; the first reason stands."""
+        """Begin no new request and no new attempt, and say so at once; the first reason stands."""
         if self.stop is None:
             self.stop = Stop(reason, hint)
+            self._listener.noted(f"{reason}; nothing new is asked, what is in flight is awaited")
 
     def note_answer(self) -> None:
         """Remember that the server is there."""
