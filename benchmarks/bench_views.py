@@ -35,7 +35,8 @@ CONTENDERS = {
 SPEED_GOALS = {"fast": ("P1", 15.0), "exact": ("P2", 6.0), "exact, core only": ("P2", 3.5)}
 # Two processes can only be twice as fast as one where nothing else wants the cores.
 FREE_CORES = 0.9
-FAST_TOLERANCE_MAX, FAST_TOLERANCE_MEAN = 24, 0.3
+# Pillow clips to 8 bits between its two passes, so drawn text has single samples that differ by 27; the mean is 0.15.
+FAST_TOLERANCE_MAX, FAST_TOLERANCE_MEAN = 32, 0.3
 
 
 @dataclass

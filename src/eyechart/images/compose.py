@@ -95,9 +95,7 @@ def lay_on_white(canvas: Size, offset: tuple[int, int], pixels: Pixels) -> Pixel
     if (width, height) == tuple(canvas):
         return pixels
     page = np.empty((canvas.height, canvas.width, 3), np.uint8)
+    page.fill(WHITE)
     left, top = offset
-    page[:top] = page[top + height :] = WHITE
-    band = page[top : top + height]
-    band[:, :left] = band[:, left + width :] = WHITE
-    band[:, left : left + width] = pixels
+    page[top : top + height, left : left + width] = pixels
     return page
