@@ -86,7 +86,7 @@ class DemoBenchmark:
 
     @cached_property
     def _questions(self) -> tuple[Question, ...]:
-        questions = questions_of(self._scenes, write_scenes(self._scenes, self.folder), "demo")
+        questions = questions_of(self._scenes, write_scenes(self._scenes, self.folder, self.identity.revision), "demo")
         write_question_file(questions, self.folder)
         return questions
 

@@ -53,7 +53,7 @@ class OcrSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     max_side_px: int = 2000
     min_side_px: int = 30
-    detector_min_side_px: int = 320
+    detector_min_side_px: int = 256
     line_score: float = 0.5
     workers: int | None = None
 
@@ -162,7 +162,8 @@ class OcrModel:
         # The three steps of RapidOCR.__call__, to learn the size it really reads at.
         resized, operations = engine.preprocess_img(np.ascontiguousarray(rgb[..., ::-1]))
         _, _, read, _ = engine.run_ocr_steps(resized, operations)
-        scored = zip(read.txts or (), read.scores or (), strict=True)
+        # Where nothing was detected, there are no texts but one made-up score.
+        scored = () if read.txts is None else zip(read.txts, read.scores, strict=True)
         lines = tuple(text for text, score in scored if text.strip() and score >= self._settings.line_score)
         return PictureText(lines, Size(int(resized.shape[1]), int(resized.shape[0])))
 

@@ -20,19 +20,26 @@ JPEG_QUALITY = 92
 JPEG_SUBSAMPLING: Literal["4:4:4"] = "4:4:4"
 QUESTION_FILE = "questions.jsonl"
 HASH_FILE = "scenes.sha256"
+_MARK = "# eyechart demo "
 
 
-def write_scenes(scenes: Sequence[Scene], folder: Path) -> dict[str, ImageRef]:
+def write_scenes(scenes: Sequence[Scene], folder: Path, revision: str) -> dict[str, ImageRef]:
     """Draw all pictures that are not in the folder yet, and return what lies there by scene name.
 
-    A picture that was changed or damaged is drawn again. Each file appears whole or not at all, so several processes
-    may do this at once.
+    A picture that was changed, damaged or drawn by another revision is drawn again. Each file appears whole or not at
+    all, so several processes may do this at once.
+
+    Args:
+        scenes: What to draw.
+        folder: Where to; made if missing.
+        revision: What the pictures follow from; written beside them.
 
     Raises:
+        BenchmarkError: If the folder holds something that no demo wrote.
         StoreError: If the folder cannot be written.
         ImageError: If the photograph in the package is damaged.
     """
-    known = _known_hashes(folder)
+    known = _known_hashes(folder, revision)
     found = {scene.name: _intact(folder / f"{scene.name}.jpg", known.get(scene.name)) for scene in scenes}
     missing = [scene for scene in scenes if found[scene.name] is None]
     photo = read_photo() if missing else None
@@ -43,7 +50,7 @@ def write_scenes(scenes: Sequence[Scene], folder: Path) -> dict[str, ImageRef]:
     images = {scene.name: found[scene.name] or probe_image(folder / f"{scene.name}.jpg") for scene in scenes}
     if missing:
         lines = "".join(f"{image.file_sha256}  {name}.jpg\n" for name, image in images.items())
-        write_pieces(folder / HASH_FILE, [lines.encode()])
+        write_pieces(folder / HASH_FILE, [f"{_MARK}{revision}\n{lines}".encode()])
     return images
 
 
@@ -99,16 +106,22 @@ def question_text(item: Item) -> str:
     return f"Which number is on the sign that says {item.word}?"
 
 
-def _known_hashes(folder: Path) -> dict[str, str]:
+def _known_hashes(folder: Path, revision: str) -> dict[str, str]:
+    """Return the hashes of the pictures that this revision once wrote into the folder, by scene name."""
     try:
-        lines = (folder / HASH_FILE).read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
+        is_foreign = folder.is_dir() and any(folder.iterdir()) and not (folder / HASH_FILE).is_file()
+        lines = [] if is_foreign or not folder.is_dir() else (folder / HASH_FILE).read_text("utf-8").splitlines()
+    except FileNotFoundError:  # an empty folder
         return {}
     except (OSError, UnicodeDecodeError) as error:
+        raise BenchmarkError(f"{folder}: cannot be read ({error})", hint="name another folder with --data") from error
+    if is_foreign:
         raise BenchmarkError(
-            f"{folder / HASH_FILE}: cannot be read ({error})", hint="delete the folder, or name another with --data"
-        ) from error
-    pairs = (line.split("  ", 1) for line in lines)
+            f"{folder} holds files that are not the demo's", hint="name a new or an empty folder with --data"
+        )
+    if not lines or lines[0] != _MARK + revision:
+        return {}
+    pairs = (line.split("  ", 1) for line in lines[1:])
     return {name.removesuffix(".jpg"): sha256 for sha256, name in pairs}
 
 

@@ -9,15 +9,15 @@ from eyechart.schema import Box, Size, Value
 
 Colour = tuple[int, int, int]
 
-SCENE_SIZE = Size(2828, 1414)
+SCENE_SIZE = Size(3200, 1250)
 PHOTO_SIZE = Size(5312, 2988)
 N_PHOTOS, N_PAGES = 17, 3
 ITEMS_PER_SCENE = 2
 
-# Tiny ones are hard even for people, so there are few; the exponent above 1 makes small ones more frequent than large.
+# Most signs lie where views differ; a few are hard even for people, and a few can be read in the smallest view.
 TINY_TEXT_PX = (4, 6, 8, 11)
-PLAIN_TEXT_PX = (14, 100)
-_PLAIN_EXPONENT = 1.3
+MIDDLE_TEXT_PX = (15, 60)
+LARGE_TEXT_PX = (68, 76, 84, 92, 100)
 PAGE_TEXT_PX: tuple[int, ...] = (15, 34, 20, 48, 12, 26)
 
 _INK: Colour = (24, 24, 28)
@@ -33,7 +33,8 @@ SIGN_COLOURS: tuple[tuple[Colour, Colour], ...] = (
 # Parts of a sign in units of its text height: margin, line, gap between its two lines.
 _SIGN_MARGIN, _SIGN_GAP = 0.7, 0.6
 _PAGE_MARGIN_PX, _PAGE_COLUMN_GAP_PX, _PAGE_TITLE_PX = 110, 140, 48
-_PAGE_LEADING, _PAGE_LINES = 2.1, 9
+_PAGE_LEADING, _PAGE_LINES = 2.1, 6
+_PAGE_LINE_WIDTH = 26  # in text heights: about 35 letters
 
 
 class DrawnText(Value, frozen=True):
@@ -88,15 +89,14 @@ def plan_scenes(seed: int) -> tuple[Scene, ...]:
 
 
 def sign_heights(n: int) -> tuple[int, ...]:
-    """Return ``n`` text heights in pixels from 4 to 100, ascending.
+    """Return ``n`` text heights in pixels from 4 to 100, ascending, evenly spaced on a log scale in their middle.
 
     Example:
-        >>> sign_heights(10)
-        (4, 6, 8, 11, 14, 18, 25, 39, 61, 100)
+        >>> sign_heights(13)
+        (4, 6, 8, 11, 15, 24, 38, 60, 68, 76, 84, 92, 100)
     """
-    low, high = PLAIN_TEXT_PX
-    steps = np.linspace(0, 1, n - len(TINY_TEXT_PX)) ** _PLAIN_EXPONENT
-    return (*TINY_TEXT_PX, *(round(low * (high / low) ** float(step)) for step in steps))
+    middle = np.geomspace(*MIDDLE_TEXT_PX, n - len(TINY_TEXT_PX) - len(LARGE_TEXT_PX))
+    return (*TINY_TEXT_PX, *(round(float(height)) for height in middle), *LARGE_TEXT_PX)
 
 
 def _pair(index: int) -> slice:
@@ -175,7 +175,8 @@ def _column(
     x: int, width: int, text_px: int, word: str, letter: str, rng: np.random.Generator
 ) -> tuple[list[DrawnText], Item]:
     numbers = draw_numbers(rng)
-    lines = _wrapped(_shuffled(PAGE_SENTENCES, rng), width, text_px)[:_PAGE_LINES]
+    line_width = min(width, _PAGE_LINE_WIDTH * text_px)
+    lines = _wrapped(_shuffled(PAGE_SENTENCES, rng), line_width, text_px)[:_PAGE_LINES]
     at = int(rng.integers(1, len(lines)))
     label = f"{word} has number "
     lines.insert(at, f"{label}{numbers[0]}.")
