@@ -88,7 +88,8 @@ def distance_within(pattern: str, text: str) -> int:
 
 
 def _clearly_nearest(text: str, patterns: Sequence[str]) -> int | None:
-    distances = [distance_within(pattern.replace(" ", ""), text.replace(" ", "")) for pattern in patterns]
+    # None of them stands in the text, so one inside a longer word is a misreading as well.
+    distances = [max(1, distance_within(pattern.replace(" ", ""), text.replace(" ", ""))) for pattern in patterns]
     nearest = min(range(len(patterns)), key=distances.__getitem__, default=None)
     if nearest is None or distances.count(distances[nearest]) > 1:
         return None

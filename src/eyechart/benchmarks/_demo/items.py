@@ -53,6 +53,24 @@ def draw_numbers(rng: np.random.Generator) -> tuple[str, ...]:
     return tuple(numbers)
 
 
+def draw_distinct_numbers(n: int, rng: np.random.Generator) -> list[tuple[str, ...]]:
+    """Return ``n`` sets of numbers that share none, so that no number of one question answers another.
+
+    Example:
+        >>> sets = draw_distinct_numbers(100, np.random.default_rng(0))
+        >>> len({number for numbers in sets for number in numbers})
+        400
+    """
+    sets: list[tuple[str, ...]] = []
+    taken: set[str] = set()
+    while len(sets) < n:
+        numbers = draw_numbers(rng)
+        if taken.isdisjoint(numbers):
+            sets.append(numbers)
+            taken.update(numbers)
+    return sets
+
+
 def place_answer(numbers: tuple[str, ...], letter: str, rng: np.random.Generator) -> tuple[str, ...]:
     """Return the numbers in random order, but the first of them at the place of ``letter``.
 

@@ -1,9 +1,11 @@
 """What is drawn where in the demo's pictures, and what is asked about it: all from one seed."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from eyechart.benchmarks._demo.fonts import text_width
-from eyechart.benchmarks._demo.items import LETTERS, Item, draw_numbers, place_answer
+from eyechart.benchmarks._demo.items import LETTERS, Item, draw_distinct_numbers, place_answer
 from eyechart.benchmarks._demo.words import PAGE_SENTENCES, PAGE_TITLES, PAGE_WORDS, SIGN_WORDS
 from eyechart.schema import Box, Size, Value
 
@@ -64,6 +66,22 @@ class Scene(Value, frozen=True):
     items: tuple[Item, ...]
 
 
+class _Brief(NamedTuple):
+    """An item before it has a place."""
+
+    word: str
+    number: str
+    options: tuple[str, ...]
+    letter: str
+    text_px: int
+
+    def item(self, x: int, baseline: int, *, on_page: bool) -> Item:
+        """Return the item whose number begins at ``x`` on a baseline."""
+        width = round(text_width(self.number, self.text_px))
+        box = Box(x, baseline - self.text_px, x + width, baseline)
+        return Item(self.word, self.number, self.options, self.letter, box, self.text_px, on_page)
+
+
 def plan_scenes(seed: int) -> tuple[Scene, ...]:
     """Return all pictures of the demo; their names tell nothing of sizes, kinds or answers.
 
@@ -72,20 +90,30 @@ def plan_scenes(seed: int) -> tuple[Scene, ...]:
     """
     rng = np.random.default_rng(seed)
     n_scenes = N_PHOTOS + N_PAGES
-    letters = _shuffled(LETTERS * (n_scenes * ITEMS_PER_SCENE // len(LETTERS)), rng)
-    heights = [int(height) for height in rng.permutation(sign_heights(N_PHOTOS * ITEMS_PER_SCENE))]
-    words, page_words = _shuffled(SIGN_WORDS, rng), _shuffled(PAGE_WORDS, rng)
-    numbers = rng.permutation(n_scenes) + 1
+    briefs = _draw_briefs(rng)
+    names = [f"scene_{number:02d}" for number in rng.permutation(n_scenes) + 1]
     scenes = []
-    for index in range(n_scenes):
-        name, own_letters = f"scene_{numbers[index]:02d}", letters[_pair(index)]
+    for index, name in enumerate(names):
+        pair = briefs[ITEMS_PER_SCENE * index : ITEMS_PER_SCENE * (index + 1)]
         if index < N_PHOTOS:
-            scenes.append(_photo_scene(name, heights[_pair(index)], words[_pair(index)], own_letters, rng))
+            scenes.append(_photo_scene(name, pair, rng))
         else:
-            pair = _pair(index - N_PHOTOS)
-            title = PAGE_TITLES[index - N_PHOTOS]
-            scenes.append(_page(name, title, PAGE_TEXT_PX[pair], page_words[pair], own_letters, rng))
+            scenes.append(_page(name, PAGE_TITLES[index - N_PHOTOS], pair, rng))
     return tuple(sorted(scenes, key=lambda scene: scene.name))
+
+
+def _draw_briefs(rng: np.random.Generator) -> list[_Brief]:
+    """Return what each item will be: first those on signs, in random order of height, then those on pages."""
+    n_signs, n_pages = N_PHOTOS * ITEMS_PER_SCENE, N_PAGES * ITEMS_PER_SCENE
+    n = n_signs + n_pages
+    letters = _shuffled(LETTERS * (n // len(LETTERS)), rng)
+    heights = [*(int(height) for height in rng.permutation(sign_heights(n_signs))), *PAGE_TEXT_PX]
+    words = [*_shuffled(SIGN_WORDS, rng)[:n_signs], *_shuffled(PAGE_WORDS, rng)[:n_pages]]
+    sets = draw_distinct_numbers(n, rng)
+    return [
+        _Brief(word, numbers[0], place_answer(numbers, letter, rng), letter, height)
+        for word, numbers, letter, height in zip(words, sets, letters, heights, strict=True)
+    ]
 
 
 def sign_heights(n: int) -> tuple[int, ...]:
@@ -99,23 +127,14 @@ def sign_heights(n: int) -> tuple[int, ...]:
     return (*TINY_TEXT_PX, *(round(float(height)) for height in middle), *LARGE_TEXT_PX)
 
 
-def _pair(index: int) -> slice:
-    return slice(ITEMS_PER_SCENE * index, ITEMS_PER_SCENE * (index + 1))
-
-
-def _photo_scene(
-    name: str, heights: list[int], words: list[str], letters: list[str], rng: np.random.Generator
-) -> Scene:
+def _photo_scene(name: str, briefs: list[_Brief], rng: np.random.Generator) -> Scene:
     """Put one sign in the left and one in the right half of a cut from the photograph."""
     corner = (
         int(rng.integers(0, PHOTO_SIZE.width - SCENE_SIZE.width + 1)),
         int(rng.integers(0, PHOTO_SIZE.height - SCENE_SIZE.height + 1)),
     )
     half = SCENE_SIZE.width // ITEMS_PER_SCENE
-    signs = [
-        _sign(word, letter, text_px, range(index * half, (index + 1) * half), rng)
-        for index, (word, letter, text_px) in enumerate(zip(words, letters, heights, strict=True))
-    ]
+    signs = [_sign(brief, range(index * half, (index + 1) * half), rng) for index, brief in enumerate(briefs)]
     return Scene(
         name=name,
         photo_corner=corner,
@@ -125,73 +144,50 @@ def _photo_scene(
     )
 
 
-def _sign(
-    word: str, letter: str, text_px: int, columns: range, rng: np.random.Generator
-) -> tuple[Panel, tuple[DrawnText, ...], Item]:
+def _sign(brief: _Brief, columns: range, rng: np.random.Generator) -> tuple[Panel, tuple[DrawnText, ...], Item]:
     """Plan a two-line sign, the word over its number, at a random spot inside some columns of the picture."""
-    numbers = draw_numbers(rng)
-    number_width = round(text_width(numbers[0], text_px))
+    text_px = brief.text_px
+    number_width = round(text_width(brief.number, text_px))
     margin, gap = round(_SIGN_MARGIN * text_px), round(_SIGN_GAP * text_px)
-    width = max(round(text_width(word, text_px)), number_width) + 2 * margin
+    width = max(round(text_width(brief.word, text_px)), number_width) + 2 * margin
     height = 2 * text_px + gap + 2 * margin
     left = int(rng.integers(columns.start, columns.stop - width + 1))
     top = int(rng.integers(0, SCENE_SIZE.height - height + 1))
     paint, ink = SIGN_COLOURS[int(rng.integers(len(SIGN_COLOURS)))]
-    baseline = top + margin + 2 * text_px + gap
+    x, baseline = left + margin, top + margin + 2 * text_px + gap
     return (
         Panel(Box(left, top, left + width, top + height), paint),
         (
-            DrawnText(word, left + margin, top + margin + text_px, text_px, ink),
-            DrawnText(numbers[0], left + margin, baseline, text_px, ink),
+            DrawnText(brief.word, x, top + margin + text_px, text_px, ink),
+            DrawnText(brief.number, x, baseline, text_px, ink),
         ),
-        Item(
-            word=word,
-            number=numbers[0],
-            options=place_answer(numbers, letter, rng),
-            letter=letter,
-            box=Box(left + margin, baseline - text_px, left + margin + number_width, baseline),
-            text_px=text_px,
-            on_page=False,
-        ),
+        brief.item(x, baseline, on_page=False),
     )
 
 
-def _page(
-    name: str, title: str, heights: tuple[int, ...], words: list[str], letters: list[str], rng: np.random.Generator
-) -> Scene:
+def _page(name: str, title: str, briefs: list[_Brief], rng: np.random.Generator) -> Scene:
     """Print two columns of text, each with one numbered sample somewhere between its lines."""
     column = (SCENE_SIZE.width - 2 * _PAGE_MARGIN_PX - _PAGE_COLUMN_GAP_PX) // ITEMS_PER_SCENE
     texts = [DrawnText(title, _PAGE_MARGIN_PX, _PAGE_MARGIN_PX + _PAGE_TITLE_PX, _PAGE_TITLE_PX, _INK)]
     items = []
-    for index, (text_px, word, letter) in enumerate(zip(heights, words, letters, strict=True)):
+    for index, brief in enumerate(briefs):
         x = _PAGE_MARGIN_PX + index * (column + _PAGE_COLUMN_GAP_PX)
-        lines, item = _column(x, column, text_px, word, letter, rng)
+        lines, item = _column(x, column, brief, rng)
         texts.extend(lines)
         items.append(item)
     return Scene(name=name, photo_corner=None, panels=(), texts=tuple(texts), items=tuple(items))
 
 
-def _column(
-    x: int, width: int, text_px: int, word: str, letter: str, rng: np.random.Generator
-) -> tuple[list[DrawnText], Item]:
-    numbers = draw_numbers(rng)
+def _column(x: int, width: int, brief: _Brief, rng: np.random.Generator) -> tuple[list[DrawnText], Item]:
+    text_px = brief.text_px
     line_width = min(width, _PAGE_LINE_WIDTH * text_px)
     lines = _wrapped(_shuffled(PAGE_SENTENCES, rng), line_width, text_px)[:_PAGE_LINES]
     at = int(rng.integers(1, len(lines)))
-    label = f"{word} has number "
-    lines.insert(at, f"{label}{numbers[0]}.")
+    label = f"{brief.word} has number "
+    lines.insert(at, f"{label}{brief.number}.")
     top = _PAGE_MARGIN_PX + 3 * _PAGE_TITLE_PX
     baselines = [top + round((row + 1) * _PAGE_LEADING * text_px) for row in range(len(lines))]
-    number_x = x + round(text_width(label, text_px))
-    item = Item(
-        word=word,
-        number=numbers[0],
-        options=place_answer(numbers, letter, rng),
-        letter=letter,
-        box=Box(number_x, baselines[at] - text_px, number_x + round(text_width(numbers[0], text_px)), baselines[at]),
-        text_px=text_px,
-        on_page=True,
-    )
+    item = brief.item(x + round(text_width(label, text_px)), baselines[at], on_page=True)
     return [DrawnText(line, x, base, text_px, _INK) for line, base in zip(lines, baselines, strict=True)], item
 
 
