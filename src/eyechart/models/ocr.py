@@ -249,10 +249,10 @@ def _in_blocks(size: Size, scale: float) -> Size:
 
 def _check_settings(settings: OcrSettings) -> None:
     sides = (settings.max_side_px, settings.min_side_px, settings.detector_min_side_px)
-    if min(sides) < _BLOCK_PX - 2 or settings.min_side_px > settings.max_side_px:
+    if min(sides) < _SMALLEST_SIDE_PX or settings.min_side_px > settings.max_side_px:
         raise UsageError(
-            f"sides of {', '.join(map(str, sides))} px",
-            hint="at least 30 px each, and the smallest not over the largest",
+            f"max_side_px, min_side_px, detector_min_side_px = {', '.join(map(str, sides))}",
+            hint=f"give at least {_SMALLEST_SIDE_PX} px each, and no smallest side over the largest",
         )
     if not 0 <= settings.line_score <= 1:
         raise UsageError(f"line_score {settings.line_score}", hint="give a confidence in 0–1")
