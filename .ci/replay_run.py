@@ -17,7 +17,7 @@ with (folder / "questions.jsonl").open("w") as questions, (folder / "answers.jso
             "question": "Which letter is shown?",
             "choices": ["x", "y", "z"],
             "answer": "A",
-            "bbox": [10, 20, 60, 70],
+            "box": [10, 20, 60, 70],
         }
         questions.write(json.dumps(question) + "\n")
         for view in ("original", "crop_3x"):

@@ -28,7 +28,6 @@ def test_every_command_has_help(name, capsys):
         (["lss"], "error: there is no command named 'lss'", "hint: did you mean ls?"),
         (["ls", "--jsn"], "error: Unknown option: --jsn", "hint: did you mean --json"),
         (["ls", "vieww"], "error: there is no list named 'vieww'", "hint: did you mean views?"),
-        (["new", "view"], "error: Command 'new' parameter '--name' requires an argument", "hint: add --help"),
     ],
 )
 def test_wrong_usage_exits_2_with_a_hint(arguments, message, hint, capsys):

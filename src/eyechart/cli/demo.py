@@ -1,0 +1,32 @@
+"""Try eyechart: an offline eye test of a small OCR model, or of your own endpoint."""
+
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from eyechart.cli._flags import AskFlags, Data, ModelFlags, PictureFlags, open_named_benchmark
+from eyechart.cli._output import Json, say
+from eyechart.cli.run import ask, show_outcome
+
+_MODEL = ModelFlags()
+_ASK = AskFlags()
+_PICTURES = PictureFlags()
+
+
+def demo(
+    *,
+    model: Annotated[str, Parameter(help="provider/name of a model of yours.")] = "ocr/rapidocr",
+    data: Data = None,
+    model_flags: ModelFlags = _MODEL,
+    ask_flags: AskFlags = _ASK,
+    json: Json = False,
+) -> int:
+    """Ask forty questions about twenty pictures under eight views, offline, with an OCR model (not a VLM)."""
+    from eyechart.benchmarks.demo import DEMO_VIEWS
+
+    opened = open_named_benchmark("demo", data, ())
+    views = ",".join(DEMO_VIEWS)
+    outcome = ask(opened, model, views, model_flags=model_flags, ask_flags=ask_flags, picture_flags=_PICTURES)
+    code = show_outcome(outcome, json=json)
+    say("ask your own model the same: eyechart demo --model openai/NAME --base-url URL")
+    return code
