@@ -1,0 +1,1 @@
+"""Prompts: wordings, each with a version."""
