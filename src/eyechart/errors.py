@@ -55,6 +55,11 @@ class MissingDependencyError(EyechartError):
             f"{library} is not installed",
             hint=f"python -m pip install 'eyechart[{extra}]'",
         )
+        self._arguments = (library, extra)
+
+    def __reduce__(self) -> tuple[type["MissingDependencyError"], tuple[str, str]]:
+        """Let the error cross from a worker process."""
+        return type(self), self._arguments
 
 
 class ModelError(EyechartError):

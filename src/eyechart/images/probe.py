@@ -134,9 +134,15 @@ def probe_image(path: Path) -> ImageRef:
     Raises:
         ImageError: If the file cannot be read or is no picture.
     """
-    size, media_type = _size_and_type(path)
+    form = describe_form(path)
     sha256, n_bytes = file_sha256(path)
-    return ImageRef(file_sha256=sha256, size=size, media_type=media_type, n_bytes=n_bytes)
+    return ImageRef(
+        file_sha256=sha256,
+        size=form.size,
+        media_type=form.media_type,
+        n_bytes=n_bytes,
+        exif_orientation=form.exif_orientation,
+    )
 
 
 def header_size(path: Path) -> Size:
