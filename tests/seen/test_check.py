@@ -11,7 +11,7 @@ from eyechart.opening import open_prompt
 from eyechart.runs.plan import plan_run
 from eyechart.schema import Box, ModelIdentity
 from eyechart.seen.algorithms import Fit
-from eyechart.seen.check import FOUR_FAMILIES, check_pictures, shown_pictures
+from eyechart.seen.check import FOUR_FAMILIES, check_pictures, sentences, shown_pictures
 from eyechart.seen.rules import Rule
 from eyechart.views import parse_view
 
@@ -79,6 +79,8 @@ def test_refused_views_are_counted_by_reason_and_have_no_size():
     assert by_view(model)["original"].refused == {"more than 30000": 1}
     assert by_view(model)["original"].seen_size is None
     assert by_view(model)["downsample_0_5"].refused == {}
+    table = check_pictures(views_of((7680, 4320)), [identity("openai/gpt-6-astra")], today=TODAY)
+    assert "refused for some or all questions: original" in sentences(table)[0]
     tall = [shown("original", picture((100, 9000)))]
     assert by_view(check(tall, "anthropic/claude-opus-4-7"))["original"].refused == {"a side": 1}
     tiff = [shown("original", picture((100, 90), n_bytes=10, media_type="image/tiff"))]
@@ -134,6 +136,11 @@ def test_demo_is_checked_for_four_families_without_reading_a_pixel(tmp_path):
         "anthropic/claude-sonnet-4-5": (("original", "downsample_0_5"),)
     }
     assert table.n_questions == 40
+    told = sentences(table)
+    assert told[0] == (
+        "openai/gpt-5.4: every view is a picture of its own (documented rule openai-gpt5.4-high@1, 2026-11-30)"
+    )
+    assert "claude-sonnet-4-5: original and downsample_0_5 are one picture" in told[1]
 
 
 def test_rows_of_sum_are_checked_in_seconds():

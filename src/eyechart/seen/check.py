@@ -136,6 +136,27 @@ def check_pictures(
     return SeenTable(checks, len({picture.question_id for picture in pictures}), today.isoformat())
 
 
+def sentences(table: SeenTable) -> tuple[str, ...]:
+    """Return one sentence per model: which views are one picture to it, by which rule of which day.
+
+    Example:
+        >>> sentences(check_pictures((), [ModelIdentity("openai", "gpt-9")], today=datetime.date(2026, 11, 30)))
+        ('openai/gpt-9: unknown (no rule is known for openai/gpt-9)',)
+    """
+    return tuple(f"{model.model}: {_sentence(model)}" for model in table.models)
+
+
+def _sentence(model: ModelCheck) -> str:
+    if model.rule_id is None:
+        return f"unknown ({model.reason})"
+    said = [f"{', '.join(group[:-1])} and {group[-1]} are one picture" for group in model.groups]
+    refused = [view.view for view in model.views if view.refused]
+    if refused:
+        said.append(f"refused for some or all questions: {', '.join(refused)}")
+    facts = "; ".join(said) or "every view is a picture of its own"
+    return f"{facts} ({model.evidence} rule {model.rule_id}, {model.rule_date})"
+
+
 class _Row(NamedTuple):
     shown: ShownPicture
     seen: Seen | None

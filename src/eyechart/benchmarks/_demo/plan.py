@@ -11,7 +11,7 @@ from eyechart.schema import Box, Size, Value
 
 Colour = tuple[int, int, int]
 
-SCENE_SIZE = Size(3200, 1250)
+SCENE_SIZE = Size(3600, 1110)
 PHOTO_SIZE = Size(5312, 2988)
 N_PHOTOS, N_PAGES = 17, 3
 ITEMS_PER_SCENE = 2
@@ -35,8 +35,8 @@ SIGN_COLOURS: tuple[tuple[Colour, Colour], ...] = (
 # Parts of a sign in units of its text height: margin, line, gap between its two lines.
 _SIGN_MARGIN, _SIGN_GAP = 0.7, 0.6
 _PAGE_MARGIN_PX, _PAGE_COLUMN_GAP_PX, _PAGE_TITLE_PX = 110, 140, 48
-_PAGE_LEADING, _PAGE_LINES = 2.1, 6
-_PAGE_LINE_WIDTH = 26  # in text heights: about 35 letters
+_PAGE_LEADING, _PAGE_LINES = 2.1, 4
+_PAGE_LINE_WIDTH = 24  # in text heights: about 32 letters
 
 
 class DrawnText(Value, frozen=True):
