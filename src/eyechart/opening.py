@@ -26,8 +26,6 @@ def open_benchmark(name: str, data: Path | None = None, options: Mapping[str, ob
         BenchmarkError: If the data breaks the benchmark's contract.
     """
     kind = cast("type[BenchmarkKind]", load("benchmark", name))()
-    if data is not None and not data.exists():
-        raise UsageError(f"--data {data} does not exist", hint="check the path")
     return kind.open(data, read_settings(kind.options, options or {}, f"benchmark {name}"))
 
 

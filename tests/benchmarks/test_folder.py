@@ -314,3 +314,10 @@ def test_picture_of_another_folder_is_unknown(folder):
     image = next(benchmark.questions()).image
     with pytest.raises(BenchmarkError, match="no question shows a picture"):
         benchmark.image_path(msgspec.structs.replace(image, file_sha256="0" * 64))
+
+
+def test_declared_boxes_in_another_column_are_named(folder):
+    write_jsonl(folder, {**{key: value for key, value in ROW.items() if key != "box"}, "bbox": [1, 1, 5, 5]})
+    with pytest.raises(BenchmarkError, match="no row has a box in column 'box'") as caught:
+        open_folder(folder, box_format="xyxy")
+    assert caught.value.hint == "--option box_column=bbox"

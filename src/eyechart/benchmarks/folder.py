@@ -92,7 +92,7 @@ class FolderBenchmark:
         if not drafts:
             raise BenchmarkError(f"{file} holds no question", hint="write one row per question")
         _check_ids(drafts)
-        self.warnings = _check_boxes(drafts, options.box_format)
+        self.warnings = _check_boxes(drafts, options)
         self._questions = tuple(_question(draft, options) for draft in drafts)
         self._paths = {draft.image.file_sha256: draft.image_path for draft in drafts}
         stored: dict[str, object] = msgspec.to_builtins(options)
@@ -175,16 +175,22 @@ def _check_ids(drafts: Sequence[Draft]) -> None:
         first[draft.id] = draft.place
 
 
-def _check_boxes(drafts: Sequence[Draft], box_format: BoxFormat | None) -> tuple[str, ...]:
+def _check_boxes(drafts: Sequence[Draft], options: FolderOptions) -> tuple[str, ...]:
     boxes = [GivenBox(quad, draft.image.size, draft.place) for draft in drafts for quad in draft.quads]
-    if not boxes:
+    if not boxes and options.box_format is None:
         return ()
-    if box_format is None:
+    if not boxes:
+        others = sorted({name for draft in drafts for name in draft.extra if "box" in name.casefold()})
+        raise BenchmarkError(
+            f"box_format={options.box_format} is declared, but no row has a box in column {options.box_column!r}",
+            hint=f"--option box_column={others[0]}" if others else "name the column with --option box_column=NAME",
+        )
+    if options.box_format is None:
         raise BenchmarkError(
             f"{boxes[0].place}: there are boxes, but their format is not declared",
-            hint="--set box_format=xyxy, xywh (pixels), unit or unit_xywh (0–1)",
+            hint="--option box_format=xyxy, xywh (pixels), unit or unit_xywh (0–1)",
         )
-    return check_convention(boxes, box_format)
+    return check_convention(boxes, options.box_format)
 
 
 def _question(draft: Draft, options: FolderOptions) -> Question:
