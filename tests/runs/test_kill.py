@@ -138,7 +138,7 @@ def test_five_killed_runs_end_like_one_that_was_not(make_rounds):
 
 
 def test_ctrl_c_exits_with_130_and_leaves_a_store_that_goes_on(make_rounds):
-    rounds = make_rounds(6, 0.05)
+    rounds = make_rounds(8, 0.25)
     whole, _ = rounds.whole("whole")
     assert rounds.interrupted("interrupted") == 130
     assert rounds.estimates("interrupted") == whole
