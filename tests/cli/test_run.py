@@ -38,9 +38,7 @@ def arguments(command: str, *more: str) -> list[str]:
 
 
 def run(*more: str, report: str = "--no-report") -> int:
-    return run_app(
-        arguments("run", "--model", "simulated/oracle", "--views", VIEWS, "--out", "kept", "--no-report", *more)
-    )
+    return run_app(arguments("run", "--model", "simulated/oracle", "--views", VIEWS, "--out", "kept", report, *more))
 
 
 def test_run_prints_a_table_and_writes_the_report(folder, capsys):
