@@ -13,7 +13,10 @@ from eyechart.cli._output import notes_console, say
 from eyechart.runs.listening import Beginning, CheckedAnswer
 from eyechart.schema import Request, Response
 
-_SECONDS_BETWEEN_LINES = 5.0
+# A log of a long run stays readable: a line per tenth of the run, or per minute where a tenth takes longer.
+_LINES_PER_RUN = 10
+_LONGEST_SILENCE_SECONDS = 60.0
+_SHORTEST_SILENCE_SECONDS = 5.0
 _LONGEST_RAW_ANSWER = 160
 
 
@@ -37,6 +40,7 @@ class RunProgress:
         self._n_done: Counter[str] = Counter()
         self._n_failed: Counter[str] = Counter()
         self._said_at = time.monotonic()
+        self._n_said = 0
 
     def __enter__(self) -> "RunProgress":
         """Start drawing."""
@@ -58,6 +62,7 @@ class RunProgress:
             self._print(f"{beginning.n_missing_pictures} released pictures do not exist and are not asked")
         self._n_planned = dict(beginning.n_planned)
         self._n_done.update(beginning.n_settled)
+        self._n_said = n_settled
         for condition, n_planned in beginning.n_planned.items():
             n_done = beginning.n_settled.get(condition, 0)
             self._rows[condition] = self._bars.add_task(condition, total=n_planned, completed=n_done, failed="")
@@ -70,10 +75,17 @@ class RunProgress:
         if condition in self._rows:
             failed = f"{self._n_failed[condition]} failed" if self._n_failed[condition] else ""
             self._bars.update(self._rows[condition], completed=self._n_done[condition], failed=failed)
-        if not self._console.is_terminal and time.monotonic() - self._said_at > _SECONDS_BETWEEN_LINES:
-            self._said_at = time.monotonic()
-            n_failed = sum(self._n_failed.values())
-            say(f"{sum(self._n_done.values())}/{sum(self._n_planned.values())} answered, {n_failed} failed")
+        if not self._console.is_terminal:
+            self._say_progress()
+
+    def _say_progress(self) -> None:
+        """Print a line where enough was answered, or enough time has passed, since the last one."""
+        n_done, n_all = sum(self._n_done.values()), sum(self._n_planned.values())
+        silence = time.monotonic() - self._said_at
+        is_step = (n_done - self._n_said) * _LINES_PER_RUN >= n_all and silence >= _SHORTEST_SILENCE_SECONDS
+        if is_step or silence >= _LONGEST_SILENCE_SECONDS:
+            self._said_at, self._n_said = time.monotonic(), n_done
+            say(f"{n_done}/{n_all} answered, {sum(self._n_failed.values())} failed")
 
     def waiting(self, seconds: float, cause: str) -> None:
         """Say what is waited for, where the wait is long enough to wonder."""
