@@ -63,3 +63,18 @@ def test_reader_that_goes_away_is_no_error():
 
 def test_control_characters_cannot_reach_the_terminal():
     assert printable("\x1b]0;title\x07") == "\\x1b]0;title\\x07"
+
+
+@pytest.mark.parametrize("arguments", [["ls"], ["ls", "--json"], ["--help"]])
+def test_full_disk_behind_stdout_is_an_error_without_traceback(arguments):
+    command = [sys.executable, "-m", "eyechart.cli", *arguments]
+    with open("/dev/full", "w") as full:  # noqa: PTH123 -- a device
+        finished = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert finished.returncode == 1
+    assert "error: No space left on device" in finished.stderr
+    assert "Traceback" not in finished.stderr
+
+
+def test_near_preset_is_suggested(capsys):
+    assert run_app(["check", "demo", "--views", "sum30"]) == 2
+    assert "did you mean sum29?" in capsys.readouterr().err

@@ -67,7 +67,18 @@ def run_app(arguments: Sequence[str]) -> int:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        return _show_system_error(error)
     return result if isinstance(result, int) else 0
+
+
+def _show_system_error(error: OSError) -> int:
+    """Show what the system refused, mostly a full disk behind stdout; files of a run carry errors of their own."""
+    place = f"{error.filename}: " if error.filename else ""
+    show_error(f"{place}{error.strerror or error}", "is the disk full, or the output no longer writable?")
+    with contextlib.suppress(OSError, ValueError):  # what is still buffered would fail again at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return EyechartError.exit_code
 
 
 def show_error(message: str, hint: str = "") -> None:

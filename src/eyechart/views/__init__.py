@@ -58,7 +58,7 @@ def parse_view(view_id: str) -> View:
         view = _kind(name).parse(view_id)
         if view is not None:
             return view
-    known = (*(format_view(view) for view in PRESETS["sum29-candidate-a"]), *names("view"))
+    known = (*PRESET_ALIASES, *PRESETS, *(format_view(view) for view in PRESETS["sum29-candidate-a"]), *names("view"))
     raise unknown_name("view", view_id, known)
 
 
