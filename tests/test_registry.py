@@ -49,6 +49,21 @@ def test_plugin_of_another_suffix_is_refused(tmp_path):
         registry.load_plugin(tmp_path / "plugin.txt")
 
 
+@pytest.mark.parametrize("text", ["import absent_library_xyz", "x = (", "raise ValueError('oops')"])
+def test_plugin_that_fails_when_it_runs_is_refused_with_its_cause(tmp_path, text):
+    (tmp_path / "broken.py").write_text(text)
+    with pytest.raises(UsageError, match=r"broken\.py cannot be loaded: (ModuleNotFoundError|SyntaxError|ValueError):"):
+        registry.load_plugin(tmp_path / "broken.py")
+
+
+def test_error_of_a_plugin_that_is_ours_stays_as_it_is(tmp_path):
+    (tmp_path / "picky.py").write_text(
+        "from eyechart.errors import EyechartError\nraise EyechartError('needs a key')\n"
+    )
+    with pytest.raises(EyechartError, match=r"^needs a key$"):
+        registry.load_plugin(tmp_path / "picky.py")
+
+
 def test_plugin_of_an_unknown_kind_is_refused(tmp_path):
     (tmp_path / "odd.py").write_text('EYECHART = {"viwe": {"x": int}}\n')
     with pytest.raises(UsageError, match="no kind of extension named 'viwe'"):

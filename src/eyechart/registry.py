@@ -73,7 +73,7 @@ def load_plugin(path: Path) -> tuple[tuple[str, str], ...]:
         The (kind, name) pairs that were added.
 
     Raises:
-        UsageError: If the file does not exist, names no members, or names an unknown kind.
+        UsageError: If the file does not exist, fails when it runs, names no members, or names an unknown kind.
     """
     if not path.is_file():
         raise UsageError(f"plug-in {path} does not exist", hint="give --plugin the path of a Python file")
@@ -82,7 +82,14 @@ def load_plugin(path: Path) -> tuple[tuple[str, str], ...]:
         raise UsageError(f"plug-in {path} is no Python file", hint="give --plugin a file that ends in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except EyechartError:
+        raise
+    except Exception as error:  # anything can be wrong in another's file
+        raise UsageError(
+            f"plug-in {path} cannot be loaded: {type(error).__name__}: {error}", hint="run it with python to see where"
+        ) from error
     members = getattr(module, "EYECHART", None)
     if not isinstance(members, dict) or not members:
         raise UsageError(

@@ -1,5 +1,6 @@
 """A started extension works as it is, by plug-in and by entry point of another package's wheel."""
 
+import json
 import subprocess
 import sys
 import zipfile
@@ -86,3 +87,15 @@ def test_unwritable_folder_is_an_error_with_a_hint(tmp_path, capsys):
     (tmp_path / "file").write_text("")
     assert run_app(["new", "view", "mine", "--out", str(tmp_path / "file" / "sub")]) == 1
     assert "cannot be written" in capsys.readouterr().err
+
+
+def test_written_files_are_told_as_json(tmp_path, capsys):
+    assert run_app(["new", "view", "mine", "--out", str(tmp_path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"files": [str(tmp_path / "mine.py"), str(tmp_path / "test_mine.py")]}
+
+
+def test_plugin_is_listed(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(registry, "_plugins", {kind: {} for kind in registry.KINDS})
+    run_app(["new", "view", "mine", "--out", str(tmp_path)])
+    assert run_app(["ls", "views", "--plugin", str(tmp_path / "mine.py"), "--json"]) == 0
+    assert "mine" in {name for name, _ in json.loads(capsys.readouterr().out)["views"]}

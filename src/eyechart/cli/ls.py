@@ -1,18 +1,21 @@
 """List what can be named on the command line."""
 
 from eyechart import registry
+from eyechart.cli._flags import Plugin, load_plugins
 from eyechart.cli._output import Json, print_json, print_table
 from eyechart.errors import UsageError
 from eyechart.registry import unknown_name
 
 
-def ls(kind: str = "", /, *, json: Json = False) -> int:
+def ls(kind: str = "", /, *, plugin: Plugin = (), json: Json = False) -> int:
     """List the members of every kind of extension, or of one kind.
 
     Args:
         kind: views, presets, benchmarks, models, prompts, scorers, figures or reports; all of them if left out.
+        plugin: Python file that adds extensions; may be repeated.
         json: Print JSON instead of text.
     """
+    load_plugins(plugin)
     listing = _listing()
     if kind and kind not in listing:
         raise _unknown_kind(kind, tuple(listing))

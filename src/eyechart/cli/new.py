@@ -6,13 +6,13 @@ from typing import Literal
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from eyechart.cli._output import say
+from eyechart.cli._output import Json, print_json, say
 from eyechart.errors import StoreError, UsageError
 
 Kind = Literal["view", "benchmark", "model", "prompt", "scorer", "figure", "report"]
 
 
-def new(kind: Kind, name: str, /, *, out: Path = Path()) -> int:
+def new(kind: Kind, name: str, /, *, out: Path = Path(), json: Json = False) -> int:
     """Write ``NAME.py`` with a working start of an extension, and ``test_NAME.py`` with the laws it must keep.
 
     Use it with ``--plugin NAME.py``, or move it into a package and name it in an entry point ``eyechart.KIND``.
@@ -21,6 +21,7 @@ def new(kind: Kind, name: str, /, *, out: Path = Path()) -> int:
         kind: What to start.
         name: Its name, a lower-case Python identifier such as rotate.
         out: Folder to write into.
+        json: Print JSON instead of text.
     """
     if not name.isidentifier() or keyword.iskeyword(name) or name != name.lower() or name.startswith("_"):
         raise UsageError(f"{name!r} is no lower-case Python name", hint="for example: eyechart new view rotate")
@@ -39,6 +40,8 @@ def new(kind: Kind, name: str, /, *, out: Path = Path()) -> int:
         text = environment.get_template(template).render(name=name, class_name=class_name)
         _write(path, text)
         say(f"wrote {path}")
+    if json:
+        print_json({"files": [str(path) for path in files]})
     say(f"try it: python -m pytest {out / f'test_{name}.py'}")
     return 0
 
