@@ -217,6 +217,19 @@ def test_boxes_below_a_pixel_are_a_warning(folder):
     assert open_folder(folder).warnings == ("all 1 boxes read as xyxy are smaller than a pixel; unit fits too",)
 
 
+def test_turned_and_transparent_pictures_are_flagged_once_each(folder):
+    exif = Image.Exif()
+    exif[274] = 6
+    for name in ("turned.jpg", "turned2.jpg"):
+        Image.new("RGB", SIZE, "red").save(folder / name, exif=exif)
+    Image.new("RGBA", SIZE, (1, 2, 3, 4)).save(folder / "clear.png")
+    names = ("a.png", "turned.jpg", "turned.jpg", "turned2.jpg", "clear.png")
+    write_jsonl(folder, *({**ROW, "id": str(number), "image": name} for number, name in enumerate(names)))
+    turned, clear = open_folder(folder).warnings
+    assert turned.startswith("2 pictures have (the first is turned.jpg) an EXIF orientation")
+    assert clear == "clear.png has transparency, which is laid on white"
+
+
 # --- faults: (row or raw line, options, message, hint) ----------------------------------------------------------------
 
 FAULTS = {

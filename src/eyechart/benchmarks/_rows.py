@@ -11,7 +11,7 @@ from eyechart.benchmarks._answers import AnswerForm, accepted_texts, equal_up_to
 from eyechart.benchmarks._boxes import Quad, parse_quads
 from eyechart.benchmarks._tables import Row
 from eyechart.errors import BenchmarkError, ImageError
-from eyechart.images.probe import probe_image
+from eyechart.images.probe import describe_form, name_image
 from eyechart.schema import ImageRef
 
 
@@ -62,6 +62,8 @@ class Pictures:
     def __init__(self, root: Path) -> None:
         self._root = Path(os.path.normpath(root.absolute()))
         self._known: dict[Path, ImageRef] = {}
+        self._turned: list[str] = []
+        self._transparent: list[str] = []
 
     def find(self, name: str, place: str) -> tuple[Path, ImageRef]:
         """Return where a named picture lies, and what it is.
@@ -83,10 +85,32 @@ class Pictures:
             )
         if path not in self._known:
             try:
-                self._known[path] = probe_image(path)
+                form = describe_form(path)
+                self._known[path] = name_image(path, form)
             except ImageError as error:
                 raise BenchmarkError(f"{place}: image {name!r}: {error.message}", hint=error.hint) from error
+            if form.exif_orientation != 1:
+                self._turned.append(name)
+            if form.has_alpha:
+                self._transparent.append(name)
         return path, self._known[path]
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return what ``decode@1`` does to some of these pictures that a viewer of the files would not expect."""
+        found = []
+        if self._turned:
+            found.append(
+                f"{_counted(self._turned)} an EXIF orientation: boxes refer to the stored pixels, which are shown "
+                f"unturned unless --exif apply turns both"
+            )
+        if self._transparent:
+            found.append(f"{_counted(self._transparent)} transparency, which is laid on white")
+        return tuple(found)
+
+
+def _counted(names: list[str]) -> str:
+    """Return how many pictures have something, and the first of them."""
+    return f"{names[0]} has" if len(names) == 1 else f"{len(names)} pictures have (the first is {names[0]})"
 
 
 def draft_of(row: Row, default_id: str, rules: RowRules, pictures: Pictures) -> Draft:
@@ -144,7 +168,7 @@ def _needed(values: Mapping[str, object], column: str, place: str) -> str:
     if text is None:
         raise BenchmarkError(
             f"{place}: no value in column {column!r} (columns: {', '.join(values) or 'none'})",
-            hint="name your own column, for example --set image_column=picture",
+            hint="name your own column, for example --option image_column=picture",
         )
     return text
 

@@ -92,7 +92,7 @@ class FolderBenchmark:
         if not drafts:
             raise BenchmarkError(f"{file} holds no question", hint="write one row per question")
         _check_ids(drafts)
-        self.warnings = _check_boxes(drafts, options)
+        self.warnings = (*_check_boxes(drafts, options), *pictures.warnings())
         self._questions = tuple(_question(draft, options) for draft in drafts)
         self._paths = {draft.image.file_sha256: draft.image_path for draft in drafts}
         stored: dict[str, object] = msgspec.to_builtins(options)
@@ -159,7 +159,8 @@ def _question_file(data: Path, name: str | None) -> Path:
     if len(found) != 1:
         names = ", ".join(path.name for path in found) or "none"
         raise UsageError(
-            f"{data} holds {len(found)} question files ({names})", hint="say which one, for example --set file=mine.csv"
+            f"{data} holds {len(found)} question files ({names})",
+            hint="say which one, for example --option file=mine.csv",
         )
     return found[0]
 

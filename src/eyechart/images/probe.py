@@ -134,7 +134,15 @@ def probe_image(path: Path) -> ImageRef:
     Raises:
         ImageError: If the file cannot be read or is no picture.
     """
-    form = describe_form(path)
+    return name_image(path, describe_form(path))
+
+
+def name_image(path: Path, form: ImageForm) -> ImageRef:
+    """Return what names a picture file whose header was read already.
+
+    Raises:
+        ImageError: If the file cannot be read.
+    """
     sha256, n_bytes = file_sha256(path)
     return ImageRef(
         file_sha256=sha256,
