@@ -111,6 +111,11 @@ def test_built_release_runs_under_its_own_views(folder, capsys):
         (["--timeout", "soon"], "'soon' is no duration"),
         (["--extra-body", "absent.json"], "absent.json cannot be read"),
         (["--set", "acuracy=1"], "setting of simulated/oracle named 'acuracy'"),
+        (["--concurrency", "0"], "concurrency 0 asks nothing"),
+        (["--timeout", "0"], "a timeout of 0 s waits for no answer"),
+        (["--max-tokens", "0"], "answers of 0 tokens say nothing"),
+        (["--limit", "0"], "limit 0 asks no question"),
+        (["--repeat", "0"], "give --repeat a whole number from 1"),
     ],
 )
 def test_wrong_flag_exits_2_and_asks_nothing(more, message, folder, capsys):
@@ -136,3 +141,48 @@ def test_duration_without_unit_is_in_seconds():
     assert parse_seconds("90") == parse_seconds("1.5m") == 90
     with pytest.raises(UsageError, match="is no duration"):
         parse_seconds("-3")
+
+
+def test_limits_are_checked_before_any_server_is_looked_for(folder, monkeypatch, capsys):
+    monkeypatch.setenv("OPENAI_API_KEY", "made-up")
+    more = ["--model", "openai/x", "--base-url", "http://127.0.0.1:9/v1", "--limit", "0"]
+    assert run_app(arguments("run", "--views", "original", *more)) == 2
+    assert "limit 0 asks no question" in capsys.readouterr().err
+
+
+def test_exif_orientation_cannot_be_built_and_is_not_ignored_silently(folder, capsys):
+    assert run_app(arguments("build", "--out", "release", "--exif", "apply")) == 2
+    assert "--exif apply cannot be built" in capsys.readouterr().err
+    assert not (folder / "release").exists()
+
+
+def test_anonymous_report_holds_neither_login_nor_host(folder, monkeypatch, capsys):
+    monkeypatch.setattr("getpass.getuser", lambda: "alicexyz")
+    monkeypatch.setattr("socket.gethostname", lambda: "gpu17.acmelab.example")
+    (folder / "answers.jsonl").write_text('{"id": "q0", "view": "original", "error": "alicexyz on gpu17 gave up"}\n')
+    ask = ["run", "--model", "replay/answers.jsonl", "--views", "original", "--out", "kept", "--no-report"]
+    run_app([ask[0], "folder", "--data", "questions.jsonl", "--option", "box_format=xyxy", *ask[1:]])
+    assert run_app(["report", "kept", "--out", "open"]) == 0
+    assert run_app(["report", "kept", "--out", "closed", "--anonymous"]) == 0
+    assert "alicexyz on gpu17" in (folder / "open" / "report.html").read_text()
+    shown = (folder / "closed" / "report.html").read_text()
+    assert not [name for name in ("alicexyz", "gpu17", "acmelab") if name in shown]
+
+
+def test_answers_without_a_known_right_option_are_counted_and_explained(folder, capsys):
+    rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()]
+    free = [{**row, "choices": None, "answer": "red"} for row in rows]
+    (folder / "questions.jsonl").write_text("\n".join(json.dumps(row) for row in free))
+    assert run() == 0
+    assert "18 answers have no score" in capsys.readouterr().err
+
+
+def test_table_of_few_columns_does_not_fold_its_caption(folder, capsys):
+    run_app(arguments("run", "--model", "simulated/oracle", "--views", "original", "--no-report"))
+    assert capsys.readouterr().out.splitlines()[0].endswith("Chance is 50.0 %.")
+
+
+def test_missing_column_is_named_by_the_flag_that_declares_it(folder, capsys):
+    (folder / "questions.jsonl").write_text('{"picture": "0.png", "question": "?"}\n')
+    assert run() == 1
+    assert "--option image_column=picture" in capsys.readouterr().err

@@ -37,13 +37,16 @@ def print_table(columns: list[str], rows: list[list[str]], title: str | None = N
         rows: Cells, one list per row.
         title: Line above the table.
     """
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, show_edge=False)
+    table = Table(box=None, pad_edge=False, show_edge=False)
     for column in columns:
         is_right = column.startswith(">")
         table.add_column(column.lstrip(">"), justify="right" if is_right else "left", overflow="fold")
     for row in rows:
         table.add_row(*(_literal(cell) for cell in row))
-    data_console().print(table)
+    console = data_console()
+    if title is not None:  # not as the table's own title, which is folded to the width of a narrow table
+        console.print(_literal(title), soft_wrap=True)
+    console.print(table)
 
 
 def say(text: str) -> None:

@@ -27,6 +27,12 @@ def show_summary(summary: "Summary") -> None:
         say(f"{failure.n} × {failure.state}: {failure.cause} ({where})")
     for warning in summary.warnings:
         say(f"warning: {warning}")
+    n_unscored = sum(condition.n_answered - condition.n_scored for condition in summary.conditions)
+    if n_unscored:
+        say(
+            f"warning: {n_unscored} answers have no score, as no right option is known to {summary.scorer}; "
+            f"free answers are scored by --scorer vqa_soft"
+        )
 
 
 def _sentences(summary: "Summary") -> list[str]:

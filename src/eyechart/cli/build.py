@@ -7,6 +7,7 @@ from cyclopts import Parameter
 
 from eyechart.cli._flags import Data, Option, PictureFlags, Plugin, load_plugins, open_named_benchmark
 from eyechart.cli._output import Json, notes_console, print_json, say
+from eyechart.errors import UsageError
 
 _PICTURES = PictureFlags()
 
@@ -39,6 +40,11 @@ def build(
     from eyechart.views import resolve_views
 
     load_plugins(plugin)
+    if picture_flags.exif == "apply":
+        raise UsageError(
+            "--exif apply cannot be built: a release keeps the bytes of its originals",
+            hint="turn the picture files and their boxes first, or leave --exif out",
+        )
     opened = open_named_benchmark(benchmark, data, option)
     named, preset = resolve_views(views)
     settings = BuildSettings(

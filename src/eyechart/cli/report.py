@@ -1,5 +1,8 @@
 """Write the report of a run; no model is asked."""
 
+import contextlib
+import getpass
+import socket
 from pathlib import Path
 from typing import Annotated
 
@@ -39,10 +42,20 @@ def report(
     store = RunStore(run)
     chosen, mode = open_scorer(scorer)
     summary = summarise(store, score_run(store, chosen, mode))
-    paths = write_all(summary, out or run, is_anonymous=anonymous, names=hide)
+    names = (*hide, *_own_names()) if anonymous else hide
+    paths = write_all(summary, out or run, is_anonymous=anonymous, names=names)
     if json:
         print_json({"files": [str(path) for path in paths]})
     else:
         for path in paths:
             say(f"wrote {path}")
     return 0
+
+
+def _own_names() -> tuple[str, ...]:
+    """Return the login and the names of this machine, which an anonymous report must not hold."""
+    host = socket.gethostname()
+    names = [host, host.partition(".")[0]]
+    with contextlib.suppress(KeyError, OSError):  # a container's user may have no name
+        names.append(getpass.getuser())
+    return tuple(dict.fromkeys(names))

@@ -21,6 +21,7 @@ from eyechart.errors import (
     ModelError,
     StoreError,
     TransientModelError,
+    UsageError,
 )
 from eyechart.kinds import Ask, AskedIdentity, Model, Reply, TellsFingerprint
 from eyechart.runs.answers import GENERATION
@@ -32,7 +33,7 @@ from eyechart.runs.retrying import Retrying, Stop
 from eyechart.runs.room import Room
 from eyechart.runs.sight import observed_seen
 from eyechart.runs.store import AnswerWriter
-from eyechart.schema import JsonObject, ModelIdentity, Request, Response, Seen, Value
+from eyechart.schema import JsonObject, ModelIdentity, Request, Response, Sampling, Seen, Value
 
 # A server that is down is said at once; waiting for one is what wait_for_server_seconds is for.
 _FINGERPRINT_ATTEMPTS = 3
@@ -50,6 +51,29 @@ class LoopSettings(Value, frozen=True):
     concurrency: int = 8
     max_bytes_in_flight: int = 256 << 20
     patience: Patience = Patience()
+
+
+def check_limits(settings: LoopSettings, sampling: Sampling) -> None:
+    """Refuse limits under which no answer can come back.
+
+    Raises:
+        UsageError: If concurrency, the longest wait for an answer, or the longest answer is below its least value.
+
+    Example:
+        >>> check_limits(LoopSettings(), Sampling())
+    """
+    if settings.concurrency < 1:
+        raise UsageError(
+            f"concurrency {settings.concurrency} asks nothing", hint="give --concurrency a whole number from 1"
+        )
+    if settings.patience.attempt_seconds <= 0:
+        raise UsageError(
+            f"a timeout of {settings.patience.attempt_seconds:g} s waits for no answer", hint="for example --timeout 5m"
+        )
+    if sampling.max_tokens is not None and sampling.max_tokens < 1:
+        raise UsageError(
+            f"answers of {sampling.max_tokens} tokens say nothing", hint="give --max-tokens from 1, or not-sent"
+        )
 
 
 class Asker:

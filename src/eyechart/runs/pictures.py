@@ -121,7 +121,7 @@ class PictureSource:
         if hashlib.sha256(content).hexdigest() != image.file_sha256:
             raise ImageError(
                 f"{self._place(image)}: the file is not the one that was planned",
-                hint="it changed during the run; restore it, or start a new run",
+                hint="it changed since it was listed: restore it (for a release: eyechart verify), or start a new run",
             )
         return content
 

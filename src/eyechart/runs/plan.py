@@ -120,7 +120,7 @@ def plan_run(
         UsageError: If no view is named, or ``limit`` or ``repeats`` is below 1.
     """
     options, sampling = options or PlanOptions(), sampling or Sampling()
-    _check_counts(views, options)
+    check_counts(views, options)
     questions = choose_questions(tuple(benchmark.questions()), options.limit, options.seed)
     if not questions:
         raise BenchmarkError(f"{benchmark.identity.name} holds no question", hint="check --data and its filters")
@@ -383,10 +383,15 @@ def _distinct_ids(requests: Sequence[Request]) -> set[str]:
     return seen
 
 
-def _check_counts(views: Sequence[View], options: PlanOptions) -> None:
+def check_counts(views: Sequence[View], options: PlanOptions) -> None:
+    """Refuse a plan that would ask nothing.
+
+    Raises:
+        UsageError: If no view is named, or ``limit`` or ``repeats`` is below 1.
+    """
     if not views:
         raise UsageError("no view was named", hint="for example --views original,crop_3x or --views sum29")
     if options.limit is not None and options.limit < 1:
         raise UsageError(f"limit {options.limit} asks no question", hint="give --limit a whole number from 1")
     if options.repeats < 1:
-        raise UsageError(f"{options.repeats} repeats ask nothing", hint="give --repeats a whole number from 1")
+        raise UsageError(f"{options.repeats} repeats ask nothing", hint="give --repeat a whole number from 1")

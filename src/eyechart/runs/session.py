@@ -13,11 +13,11 @@ import msgspec
 from eyechart.kinds import Benchmark, Model, PredictsSeen, Prompt, TakesGold
 from eyechart.opening import DEFAULT_SCORER, open_scorer
 from eyechart.runs.answers import stale_ids
-from eyechart.runs.execute import Asker, LoopSettings, read_identity, utc_now, writer_name
+from eyechart.runs.execute import Asker, LoopSettings, check_limits, read_identity, utc_now, writer_name
 from eyechart.runs.folders import Destination, Origin, find_or_create
 from eyechart.runs.listening import Beginning, Listener, Silent
 from eyechart.runs.pictures import PictureSource, check_drawing
-from eyechart.runs.plan import Plan, PlanOptions, plan_run, shown_answer
+from eyechart.runs.plan import Plan, PlanOptions, check_counts, plan_run, shown_answer
 from eyechart.runs.preflight import check_first, choose_first, stop_after
 from eyechart.runs.retrying import Stop
 from eyechart.runs.score import score_run
@@ -120,6 +120,8 @@ def run_benchmark(
     """
     options, listener = options or RunOptions(), listener or Silent()
     check_drawing(options.plan)
+    check_counts(views, options.plan)
+    check_limits(options.loop, options.sampling)
     scorer, mode = open_scorer(options.scorer)
     asked = _ask_all(benchmark, model, views, prompt, options=options, listener=listener)
     scorer_id = score_run(asked.store, scorer, mode)
