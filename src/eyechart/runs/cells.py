@@ -1,6 +1,7 @@
 """What each request of a run gave, gathered from the store for counting and estimating."""
 
 from collections.abc import Iterable
+from functools import cache
 
 import msgspec
 import numpy as np
@@ -11,9 +12,12 @@ from eyechart.schema import (
     Composition,
     Evidence,
     Picture,
+    Question,
     Request,
     ResponseState,
     Run,
+    Sampling,
+    Score,
     Seen,
     Size,
     Usage,
@@ -47,14 +51,21 @@ class Ending(msgspec.Struct, frozen=True):
     state: ResponseState
     error: str | None = None
     usage: Usage | None = None
+    finished_at: str | None = None
+    provider_fingerprint: str | None = None
 
 
 class Verdict(msgspec.Struct, frozen=True):
     """What a scorer said, without where it read it."""
 
     value: float | None
-    has_answer: bool = False
+    answer: str | None = None
     reason: str | None = None
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether an option was read."""
+        return self.answer is not None
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,6 +80,9 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         sight: What the model saw.
         ending: How it ended; None if it was never answered.
         verdict: The score; None if there is no response.
+        prompt_sha256: Hash of the prompt.
+        settings: Sampling and transport, in words that two cells share if nothing differs.
+        choice_order: Index in ``Question.choices`` of the option shown under each letter.
     """
 
     sent_size: Size | None = None
@@ -79,6 +93,9 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     sight: Sight | None = None
     ending: Ending | None = None
     verdict: Verdict | None = None
+    prompt_sha256: str = ""
+    settings: str = ""
+    choice_order: tuple[int, ...] = ()
 
     @property
     def is_answered(self) -> bool:
@@ -104,11 +121,29 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AskedQuestion(msgspec.Struct, frozen=True):
-    """What estimates need of a question."""
+    """What estimates need of a question.
+
+    Args:
+        id: Its id.
+        image_group: Its cluster.
+        n_choices: Number of options, 0 for a free-form question.
+        content: Hash of what is asked: text, options, answers, picture, targets.
+        answer: Right letter of the unrotated options.
+        task: Task, if the benchmark has any.
+        source: Collection it comes from, if the benchmark says.
+        target_share: Area of the targets as a share of the picture, None without a target.
+        notes: Remarks of the benchmark, such as known errata.
+    """
 
     id: str
     image_group: str
     n_choices: int
+    content: str = ""
+    answer: str | None = None
+    task: str | None = None
+    source: str | None = None
+    target_share: float | None = None
+    notes: tuple[str, ...] = ()
 
 
 class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -157,21 +192,26 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return found
 
 
-def read_table(store: RunStore, scorer_id: str) -> RunTable:
+def read_table(store: RunStore, scorer_id: str, scores: Iterable[Score] | None = None) -> RunTable:
     """Gather a run from its store.
 
     Args:
         store: The run.
         scorer_id: Whose scores to take.
+        scores: These scores instead of the stored ones.
 
     Raises:
         StoreError: If this scorer did not judge the run.
         SchemaError: If a file is damaged.
     """
     run, index = store.run, store.index()
-    questions = tuple(AskedQuestion(q.id, q.image_group, len(q.choices)) for q in store.questions())
-    endings = {r.request_id: Ending(r.state, r.error, r.usage) for r in store.responses(index)}
-    verdicts = {s.request_id: Verdict(s.value, s.answer is not None, s.reason) for s in store.scores(scorer_id)}
+    questions = tuple(_asked(question) for question in store.questions())
+    endings = {
+        r.request_id: Ending(r.state, r.error, r.usage, r.finished_at, r.provider_fingerprint)
+        for r in store.responses(index)
+    }
+    judged = store.scores(scorer_id) if scores is None else scores
+    verdicts = {s.request_id: Verdict(s.value, s.answer, s.reason) for s in judged}
     sights = read_sights(store.seen())
     question_at = {question.id: position for position, question in enumerate(questions)}
     condition_at: dict[str, int] = {view: position for position, view in enumerate(run.views)}
@@ -241,7 +281,42 @@ def _cell(request: Request, sight: Sight | None, ending: Ending | None, verdict:
         sight=sight,
         ending=ending,
         verdict=verdict,
+        prompt_sha256=request.prompt_sha256,
+        settings=_settings(request.sampling, tuple(picture.recipe.transport for picture in request.pictures)),
+        choice_order=request.choice_order,
     )
+
+
+def _asked(question: Question) -> AskedQuestion:
+    asked = [
+        question.text,
+        question.choices,
+        question.answer,
+        question.answers,
+        question.image.file_sha256,
+        question.targets,
+    ]
+    boxes = question.targets_clipped or question.targets
+    area = sum(box.width * box.height for box in boxes)
+    return AskedQuestion(
+        id=question.id,
+        image_group=question.image_group,
+        n_choices=len(question.choices),
+        content=content_sha256(asked),
+        answer=question.answer,
+        task=question.task,
+        source=question.source,
+        target_share=area / question.image.size.n_px if boxes else None,
+        notes=question.notes,
+    )
+
+
+@cache
+def _settings(sampling: Sampling, transports: tuple[str, ...]) -> str:
+    """Say in words how a request was sent."""
+    sent = {name: getattr(sampling, name) for name in sampling.__struct_fields__}
+    words = [f"{name} {value}" for name, value in sent.items() if value is not None]
+    return ", ".join([*words, *sorted({f"transport {transport}" for transport in transports})])
 
 
 def _content(pictures: tuple[Picture, ...], sight: Sight | None) -> str:
