@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from PIL import Image
+from runs_made import question_file
 
 import eyechart
 from eyechart.cli._app import run_app
@@ -15,13 +15,7 @@ VIEWS = "original,crop_3x"
 def folders(tmp_path_factory):
     """Runs of three simulated models on 40 questions."""
     home = tmp_path_factory.mktemp("diff")
-    rows = []
-    for index in range(40):
-        Image.new("RGB", (64, 48), (index, 0, 0)).save(home / f"{index}.png")
-        rows.append({"id": f"q{index}", "image": f"{index}.png", "question": "Which?", "choices": ["x", "y", "z", "w"]})
-        rows[-1] |= {"answer": "ABCD"[index % 4], "box": [8, 8, 24, 20]}
-    (home / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    questions = eyechart.benchmark("folder", home / "questions.jsonl", box_format="xyxy")
+    questions = eyechart.benchmark("folder", question_file(home), box_format="xyxy")
     for name in ("oracle", "chance", "vlm"):
         eyechart.run(questions, model=f"simulated/{name}", views=VIEWS, out=home / name)
     return {name: str(home / name) for name in ("oracle", "chance", "vlm")}

@@ -14,6 +14,7 @@ from eyechart.schema import (
     Picture,
     Question,
     Request,
+    Response,
     ResponseState,
     Run,
     Sampling,
@@ -28,6 +29,8 @@ from eyechart.stats.repeats import average_repeats
 
 # Strongest first: what ran here, what the provider said, what was measured, written down, concluded, or nothing.
 _EVIDENCE: tuple[Evidence, ...] = ("executed", "reported", "probed", "documented", "inferred", "unknown")
+# What VLMEvalKit writes where it replaced an answer it could not read by a random option.
+_RANDOM_FILL = ("randomly generate one", "randomly generated option")
 # Reasons for 0 that are an answer in the expected form.
 _READABLE = frozenset({"cannot_tell"})
 
@@ -53,6 +56,7 @@ class Ending(msgspec.Struct, frozen=True):
     usage: Usage | None = None
     finished_at: str | None = None
     provider_fingerprint: str | None = None
+    is_random_fill: bool = False
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -61,6 +65,7 @@ class Verdict(msgspec.Struct, frozen=True):
     value: float | None
     answer: str | None = None
     reason: str | None = None
+    judge: str = ""
 
     @property
     def has_answer(self) -> bool:
@@ -145,11 +150,17 @@ class AskedQuestion(msgspec.Struct, frozen=True):
     target_share: float | None = None
     notes: tuple[str, ...] = ()
 
+    @property
+    def has_errata(self) -> bool:
+        """Whether the benchmark knows an error in this question."""
+        return any(note.startswith("errata") for note in self.notes)
+
 
 class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """All cells of a run by question, condition and repeat; a cell that was not planned is absent.
 
-    ``view_of`` gives the view of each condition.
+    A cell's third index counts repeats, and within them rotations of the choices. ``view_of`` gives the view of each
+    condition, ``n_contradicted`` how many of its requests have several answers of different text.
     """
 
     run: Run
@@ -159,6 +170,18 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     cells: dict[tuple[int, int, int], Cell]
     n_rows: int = 0
     n_duplicates: int = 0
+    n_contradicted: dict[str, int] = {}
+
+    @property
+    def n_slots(self) -> int:
+        """How often a question is asked under one condition at most: repeats times rotations of its choices."""
+        return self.run.n_repeats * self.run.n_rotations
+
+    @property
+    def slots(self) -> list[int]:
+        """(n_questions,) how often each question is asked: fewer rotations where it has fewer choices."""
+        rotations = self.run.n_rotations
+        return [self.run.n_repeats * min(rotations, max(question.n_choices, 1)) for question in self.questions]
 
     @property
     def image_groups(self) -> list[str]:
@@ -177,7 +200,7 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def scores(self) -> tuple[Floats, Bools]:
         """Return (n_questions, n_conditions) scores averaged over repeats, and where there is any."""
-        shape = (len(self.questions), len(self.conditions), self.run.n_repeats)
+        shape = (len(self.questions), len(self.conditions), self.n_slots)
         values, present = np.zeros(shape), np.zeros(shape, dtype=np.bool_)
         for key, cell in self.cells.items():
             if cell.value is not None:
@@ -206,12 +229,10 @@ def read_table(store: RunStore, scorer_id: str, scores: Iterable[Score] | None =
     """
     run, index = store.run, store.index()
     questions = tuple(_asked(question) for question in store.questions())
-    endings = {
-        r.request_id: Ending(r.state, r.error, r.usage, r.finished_at, r.provider_fingerprint)
-        for r in store.responses(index)
-    }
+    endings = {response.request_id: _ending(response) for response in store.responses(index)}
     judged = store.scores(scorer_id) if scores is None else scores
-    verdicts = {s.request_id: Verdict(s.value, s.answer, s.reason) for s in judged}
+    verdicts = {score.request_id: _verdict(score) for score in judged}
+    contradicted, n_contradicted = store.contradicted(index), dict[str, int]()
     sights = read_sights(store.seen())
     question_at = {question.id: position for position, question in enumerate(questions)}
     condition_at: dict[str, int] = {view: position for position, view in enumerate(run.views)}
@@ -220,7 +241,9 @@ def read_table(store: RunStore, scorer_id: str, scores: Iterable[Score] | None =
     for request in store.requests():
         condition = condition_at.setdefault(request.condition, len(condition_at))
         view_of.setdefault(request.condition, request.view)
-        key = (question_at[request.question_id], condition, request.repeat)
+        key = (question_at[request.question_id], condition, slot_of(request, run))
+        if request.id in contradicted:
+            n_contradicted[request.condition] = n_contradicted.get(request.condition, 0) + 1
         cells[key] = _cell(
             request, sights.get(request.id), endings.pop(request.id, None), verdicts.pop(request.id, None)
         )
@@ -232,6 +255,7 @@ def read_table(store: RunStore, scorer_id: str, scores: Iterable[Score] | None =
         cells=cells,
         n_rows=index.n_rows,
         n_duplicates=index.n_duplicates,
+        n_contradicted=n_contradicted,
     )
 
 
@@ -285,6 +309,30 @@ def _cell(request: Request, sight: Sight | None, ending: Ending | None, verdict:
         settings=_settings(request.sampling, tuple(picture.recipe.transport for picture in request.pictures)),
         choice_order=request.choice_order,
     )
+
+
+def slot_of(request: Request, run: Run) -> int:
+    """Return the third index of a request's cell: its repeat, and within it which option stands under A."""
+    rotation = request.choice_order[0] if request.choice_order and run.n_rotations > 1 else 0
+    return request.repeat * run.n_rotations + rotation
+
+
+def _ending(response: Response) -> Ending:
+    texts = (response.text or "", str(response.extra.get("log", "")))
+    return Ending(
+        response.state,
+        response.error,
+        response.usage,
+        response.finished_at,
+        response.provider_fingerprint,
+        is_random_fill=any(phrase in text for text in texts for phrase in _RANDOM_FILL),
+    )
+
+
+def _verdict(score: Score) -> Verdict:
+    """Return what counts of a score; a model that judged is named by a diagnostic ``judge: …``."""
+    judge = next((note for note in score.diagnostics if note.startswith("judge:")), score.scorer)
+    return Verdict(score.value, score.answer, score.reason, judge)
 
 
 def _asked(question: Question) -> AskedQuestion:
