@@ -1,6 +1,7 @@
 """A run that is there to be killed: real files, the real OpenAI client, a server in another process."""
 
 import hashlib
+import signal
 import sys
 from pathlib import Path
 
@@ -91,6 +92,8 @@ def ask_everything(folder: Path, out: Path, n_questions: int, base_url: str, plu
 
 def ask_until_interrupted(*arguments) -> None:
     """Run like a command: exit with 130 on Ctrl-C."""
+    # A shell that started the tests in the background has switched Ctrl-C off for all its children.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         ask_everything(*arguments)
     except KeyboardInterrupt:

@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from eyechart.schema import Summary
 
 
+_MOST_OPEN_SENTENCES = 4
+
+
 def show_summary(summary: "Summary") -> None:
     """Print the table of views on stdout; findings, failures and warnings on stderr."""
     from eyechart.reports import render_table
@@ -17,10 +20,24 @@ def show_summary(summary: "Summary") -> None:
     print_table(columns, [list(row.cells) for row in table.rows], title=table.caption)
     for note in table.notes:
         say(note)
-    for finding in summary.findings:
-        say(f"• {finding.text}")
+    for sentence in _sentences(summary):
+        say(f"• {sentence}")
     for failure in summary.failures:
         where = ", ".join(f"{condition} {n}" for condition, n in failure.conditions.items())
         say(f"{failure.n} × {failure.state}: {failure.cause} ({where})")
     for warning in summary.warnings:
         say(f"warning: {warning}")
+
+
+def _sentences(summary: "Summary") -> list[str]:
+    """Return the findings; many that cannot be told apart become one sentence that names them."""
+    from eyechart.runs.findings import CANNOT_TELL
+
+    open_ones = [finding for finding in summary.findings if finding.code == CANNOT_TELL and finding.contrast]
+    if len(open_ones) <= _MOST_OPEN_SENTENCES:
+        return [finding.text for finding in summary.findings]
+    claims = [finding.text for finding in summary.findings if finding not in open_ones]
+    pairs = [finding.contrast for finding in open_ones if finding.contrast]
+    names = ", ".join(condition for condition, _ in pairs)
+    baselines = ", ".join(sorted({baseline for _, baseline in pairs}))
+    return [*claims, f"{len(pairs)} views cannot be told apart from {baselines}: {names} (intervals in the table)."]
