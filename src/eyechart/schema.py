@@ -709,12 +709,32 @@ class ValidityRule(Value, frozen=True):
     conditions: tuple[str, ...] = ()
 
 
+class HypothesisResult(Value, frozen=True):
+    """What became of one hypothesis of a plan; ``contrast`` is None where it could not be tested.
+
+    ``is_equivalent`` is None where the plan gives no margin.
+    """
+
+    name: str
+    condition: str
+    baseline: str
+    contrast: Contrast | None = None
+    margin: float | None = None
+    equivalence_p: float | None = None
+    is_equivalent: bool | None = None
+
+
 class Registration(Value, frozen=True):
-    """The plan a run is read with: its hash, whether it was changed since it was written, and what was not tested."""
+    """The plan that a run is read with: its hash, whether it was changed after it was written, and its results.
+
+    ``notes`` say in what the run departs from the plan.
+    """
 
     sha256: str
     written_at: str
     is_changed: bool
+    correction: str
+    results: tuple[HypothesisResult, ...] = ()
     notes: tuple[str, ...] = ()
 
 

@@ -177,12 +177,17 @@ class AskFlags:
     )
     prompt: Annotated[str, Parameter(group=_Asking, help="Wording, for example letter_legacy@1.")] = "letter_normalized"
 
+    plan: Annotated[
+        Path | None, Parameter(group=_Asking, help="Plan written by check --write-plan; its results are confirmatory.")
+    ] = None
+
     def run_options(self, model: ModelFlags, pictures: "PictureFlags", preset: str | None) -> "RunOptions":
         """Return the options of the run."""
         from eyechart.runs.execute import LoopSettings
         from eyechart.runs.folders import Destination
         from eyechart.runs.patience import Patience
         from eyechart.runs.plan import PlanOptions
+        from eyechart.runs.registration import read_plan
         from eyechart.runs.session import RunOptions
         from eyechart.schema import DecodePolicy
 
@@ -211,6 +216,7 @@ class AskFlags:
             has_preflight=self.preflight,
             is_same_weights=self.same_weights,
             command=("eyechart", *sys.argv[1:]),
+            registration=None if self.plan is None else read_plan(self.plan),
         )
 
 

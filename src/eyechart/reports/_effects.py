@@ -14,7 +14,17 @@ from eyechart.figures import (
 )
 from eyechart.reports._codes import explain_codes
 from eyechart.reports._table import SIGNIFICANT, Column, Row, Table
-from eyechart.schema import Contrast, Decomposition, Estimate, Sensitivity, Summary, Threshold, ValidityRule, Value
+from eyechart.schema import (
+    Contrast,
+    Decomposition,
+    Estimate,
+    HypothesisResult,
+    Sensitivity,
+    Summary,
+    Threshold,
+    ValidityRule,
+    Value,
+)
 
 # Below this a group's accuracy is shown in brackets (rule TINY_GROUP).
 _SMALL_GROUP = 30
@@ -33,6 +43,7 @@ def effect_sections(summary: Summary) -> tuple[Section, ...]:
     """Return the sections that a summary fills, in the order of the report."""
     built: tuple[tuple[str, str, Callable[[Summary], Table]], ...] = (
         ("rules", "Validity rules", _rules),
+        ("plan", "The plan's hypotheses", _plan),
         ("effects", "Named effects", _effects),
         ("decomposition", "What original → crop is made of", _decompositions),
         ("flips", "Flips", _flips),
@@ -54,6 +65,51 @@ def _rules(summary: Summary) -> Table:
 
 def _rule_row(rule: ValidityRule) -> Row:
     return Row(rule.code, "", (rule.code, rule.level, rule.message, ", ".join(rule.conditions) or "all"))
+
+
+def _plan(summary: Summary) -> Table:
+    """Return the hypotheses of the plan with their results, and what the run departs from it in."""
+    found = summary.registration
+    results = () if found is None else found.results
+    columns = _columns(
+        "hypothesis", "contrast", "n", "points", "p adjusted", "margin", "p equivalent", "result", words=2
+    )
+    rows = tuple(
+        Row(
+            one.condition,
+            "",
+            (
+                one.name,
+                f"{one.condition} − {one.baseline}",
+                MISSING if one.contrast is None else format_count(one.contrast.n_questions),
+                MISSING if one.contrast is None else _starred(one.contrast),
+                MISSING if one.contrast is None else _adjusted_p(one.contrast),
+                "none" if one.margin is None else f"±{100 * one.margin:g}",
+                format_p(one.equivalence_p),
+                _verdict(one),
+            ),
+            contrast=one.contrast,
+            is_significant=one.contrast is not None and is_significant(one.contrast),
+        )
+        for one in results
+    )
+    if found is None:
+        return Table("", columns, (), ())
+    state = "The plan was CHANGED: all results are exploratory." if found.is_changed else "The plan was not changed."
+    caption = f"Written {found.written_at}, sha256 {found.sha256[:12]}…, corrected by {found.correction}. {state}"
+    return Table(caption, columns, rows, found.notes)
+
+
+def _verdict(one: HypothesisResult) -> str:
+    """Say what became of a hypothesis."""
+    if one.contrast is None:
+        return "not tested"
+    role = one.contrast.role or ""
+    if one.contrast.blocked_by:
+        return f"blocked by {', '.join(one.contrast.blocked_by)}"
+    if is_significant(one.contrast):
+        return f"{role}: different"
+    return f"{role}: equivalent" if one.is_equivalent else f"{role}: cannot be told apart"
 
 
 def _effects(summary: Summary) -> Table:

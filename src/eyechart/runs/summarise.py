@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import floor, log2
 from statistics import median
 
+import msgspec
 import numpy as np
 
 from eyechart.runs.breakdowns import estimate_breakdowns
@@ -20,6 +21,7 @@ from eyechart.runs.effects import (
 from eyechart.runs.failures import group_failures
 from eyechart.runs.findings import find
 from eyechart.runs.readings import Slot, block_fragile, check_sensitivity, judge_unread, readings_of
+from eyechart.runs.registration import StudyPlan, kept_copy, register
 from eyechart.runs.resolution import estimate_resolution
 from eyechart.runs.store import RunStore
 from eyechart.runs.validity import check_contrasts, concerning_contrasts, find_rules
@@ -48,12 +50,13 @@ from eyechart.views import IDENTICAL_VIEWS, parse_view
 BASELINE = "original"
 
 
-def summarise(store: RunStore, scorer_id: str) -> Summary:
+def summarise(store: RunStore, scorer_id: str, plan: StudyPlan | None = None) -> Summary:
     """Estimate everything about a run from its stored scores, and replace ``estimates.json``.
 
     Args:
         store: The run.
         scorer_id: Whose scores to take; see ``score_run``.
+        plan: The plan to read the run with; the one it was started with if left out.
 
     Returns:
         The summary that was stored.
@@ -64,6 +67,9 @@ def summarise(store: RunStore, scorer_id: str) -> Summary:
     """
     table = read_table(store, scorer_id)
     summary = estimate(table, scorer_id, tuple(store.views()), judge_unread(store, table, scorer_id))
+    copy = kept_copy(store.folder)
+    if plan is not None or copy is not None:
+        summary = _registered(summary, plan or copy, table, copy)
     store.write_summary(summary)
     return summary
 
@@ -79,8 +85,7 @@ def estimate(
         views: What each view shows.
         lenient: What a more lenient reading gives, see ``judge_unread``.
     """
-    values, present = table.scores()
-    scores = ScoreTable(values, present, table.image_groups, table.conditions, chance=table.chance, scorer=scorer_id)
+    scores = score_table(table, scorer_id)
     estimates = accuracy_by_condition(scores)
     rules = find_rules(table, scores, estimates)
     controls = same_recipes(table)
@@ -129,6 +134,21 @@ def estimate(
             for rule in rules
         ),
     )
+
+
+def _registered(summary: Summary, plan: StudyPlan | None, table: RunTable, copy: StudyPlan | None) -> Summary:
+    """Return the summary read with a plan; findings are made anew, since a planned family is another family."""
+    if plan is None:
+        return summary
+    marked = register(summary, plan, table, score_table(table, summary.scorer), copy)
+    findings = find(marked.contrasts, marked.conditions, same_recipes(table))
+    return msgspec.structs.replace(marked, findings=findings)
+
+
+def score_table(table: RunTable, scorer_id: str) -> ScoreTable:
+    """Return the scores of a gathered run, averaged over repeats."""
+    values, present = table.scores()
+    return ScoreTable(values, present, table.image_groups, table.conditions, chance=table.chance, scorer=scorer_id)
 
 
 def contrast_all(scores: ScoreTable, controls: Sequence[Pair]) -> tuple[Contrast, ...]:
