@@ -157,9 +157,7 @@ class StudyFlags:
         plan = make_plan(benchmark.identity, questions, views, planned, terms=terms, now=now)
         path = self.write_plan or Path("plan.toml")
         write_plan(plan, path)
-        say(
-            f"plan: {path}, {len(planned)} hypotheses, sha256 {plan.sha256[:12]}…; ask with eyechart run … --plan {path}"
-        )
+        say(f"plan: {path}, {len(planned)} hypotheses, sha256 {plan.sha256[:12]}…; ask with run … --plan")
 
 
 def _show_power(study: "StudyPower", effect: float | None) -> None:

@@ -171,12 +171,15 @@ def same_recipes(table: RunTable) -> tuple[Pair, ...]:
 
     These are the pairs that are identical by construction, and any other pair whose recipes agree throughout.
     """
+    shown: list[dict[tuple[int, int], tuple[str, ...]]] = [{} for _ in table.conditions]
+    for (question, condition, slot), cell in table.cells.items():
+        shown[condition][question, slot] = cell.recipes
     pairs = []
     for second in range(len(table.conditions)):
         for first in range(second):
             names = (table.conditions[first], table.conditions[second])
             is_known = names in IDENTICAL_VIEWS or names[::-1] in IDENTICAL_VIEWS
-            if is_known or _have_same_recipes(table, first, second):
+            if is_known or _agree(shown[first], shown[second]):
                 pairs.append(names)
     return tuple(pairs)
 
@@ -253,13 +256,10 @@ def _condition(table: RunTable, index: int, rows: Sequence[ViewImage]) -> Condit
     )
 
 
-def _have_same_recipes(table: RunTable, first: int, second: int) -> bool:
-    shared = [
-        (cell, other)
-        for (question, condition, repeat), cell in table.cells.items()
-        if condition == first and (other := table.cells.get((question, second, repeat))) is not None
-    ]
-    return bool(shared) and all(cell.recipes == other.recipes for cell, other in shared)
+def _agree(first: Mapping[tuple[int, int], tuple[str, ...]], second: Mapping[tuple[int, int], tuple[str, ...]]) -> bool:
+    """Whether two conditions showed the same pictures wherever both were asked, and were asked together at all."""
+    shared = first.keys() & second.keys()
+    return bool(shared) and all(first[key] == second[key] for key in shared)
 
 
 def _fragile_warnings(sensitivity: Iterable[Sensitivity]) -> list[str]:

@@ -238,15 +238,15 @@ def _check_shuffle(table: RunTable) -> list[Finding]:
     """Say what stays when the choices are rotated under their letters, per condition."""
     if table.run.n_rotations <= 1:
         return []
-    parts = []
+    parts, own = [], _by_condition(table)
     for index, name in enumerate(table.conditions):
         shape = (len(table.questions), table.n_slots)
         letters, contents = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
         present = np.zeros(shape, dtype=np.bool_)
         gold = np.array([_index(question.answer) or 0 for question in table.questions])
-        for (row, condition, slot), cell in table.cells.items():
+        for (row, slot), cell in own[index].items():
             given = _index(cell.verdict.answer if cell.verdict else None)
-            if condition == index and cell.value is not None:
+            if cell.value is not None:
                 known = given is not None and given < len(cell.choice_order)
                 letters[row, slot] = given if known and given is not None else -1
                 contents[row, slot] = cell.choice_order[given] if known and given is not None else -1
@@ -306,10 +306,10 @@ def _check_epochs(table: RunTable) -> list[Finding]:
         return []
     shape = (len(table.questions), table.n_slots)
     flips, shares = [], []
-    for index in range(len(table.conditions)):
+    for own in _by_condition(table):
         values, present = np.zeros(shape), np.zeros(shape, dtype=np.bool_)
-        for (row, condition, slot), cell in table.cells.items():
-            if condition == index and cell.value is not None:
+        for (row, slot), cell in own.items():
+            if cell.value is not None:
                 values[row, slot], present[row, slot] = cell.value, True
         noise = measure_noise(values, present)
         if noise.n_pairs:
@@ -388,6 +388,14 @@ def _collapsed(table: RunTable) -> tuple[Finding, ...]:
         *same,
         Finding(code=Code.VIEW_COLLAPSE, level="warning", message=f"{text}{more}", conditions=tuple(groups)),
     )
+
+
+def _by_condition(table: RunTable) -> list[dict[tuple[int, int], Cell]]:
+    """Return per condition: question and slot → cell."""
+    found: list[dict[tuple[int, int], Cell]] = [{} for _ in table.conditions]
+    for (row, condition, slot), cell in table.cells.items():
+        found[condition][row, slot] = cell
+    return found
 
 
 def _counted(counts: dict[str, int]) -> str:
