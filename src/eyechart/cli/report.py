@@ -21,6 +21,9 @@ def report(
     hide: Annotated[
         tuple[str, ...], Parameter(negative="", help="Further words to remove with --anonymous; may be repeated.")
     ] = (),
+    plan: Annotated[
+        Path | None, Parameter(help="Plan to read the run with; else the one it was started with, if any.")
+    ] = None,
     plugin: Plugin = (),
     json: Json = False,
 ) -> int:
@@ -31,6 +34,7 @@ def report(
     """
     from eyechart.opening import open_scorer
     from eyechart.reports import write_all
+    from eyechart.runs.registration import read_plan
     from eyechart.runs.score import score_run
     from eyechart.runs.store import RunStore
     from eyechart.runs.summarise import summarise
@@ -38,7 +42,8 @@ def report(
     load_plugins(plugin)
     store = RunStore(run)
     chosen, mode = open_scorer(scorer)
-    summary = summarise(store, score_run(store, chosen, mode))
+    registered = None if plan is None else read_plan(plan)
+    summary = summarise(store, score_run(store, chosen, mode), registered)
     paths = write_all(summary, out or run, is_anonymous=anonymous, names=hide)
     if json:
         print_json({"files": [str(path) for path in paths]})
