@@ -235,7 +235,7 @@ def _chance_corrected(scores: ScoreTable) -> tuple[Estimate, ...]:
 
 
 def _above_blind(scores: ScoreTable, views: Mapping[str, View]) -> list[Estimate]:
-    """Return (A − A_b)/(1 − A_b) of the original against the view without picture: guessing replaced by the blind score.
+    """Return (A − A_b)/(1 − A_b) of the original: guessing replaced by the score without the picture.
 
     Given only where the interval of 1 − A_b excludes 0.
     """
