@@ -172,6 +172,9 @@ class AskFlags:
     new: Annotated[bool, Parameter(group=_Asking, negative="", show_default=False, help="Start a new run folder.")] = (
         False
     )
+    report: Annotated[
+        bool, Parameter(group=_Asking, negative="--no-report", help="Write report.html, figures and tables at the end.")
+    ] = True
     scorer: Annotated[str, Parameter(group=_Asking, help="Scorer, for example option_letter.lenient.")] = (
         "option_letter"
     )

@@ -29,7 +29,7 @@ def demo(
     opened = open_named_benchmark("demo", data, ())
     views = ",".join(DEMO_VIEWS)
     outcome = ask(opened, model, views, model_flags=model_flags, ask_flags=ask_flags, picture_flags=_PICTURES)
-    code = show_outcome(outcome, json=json)
+    code = show_outcome(outcome, json=json, has_report=ask_flags.report)
     if not json:
         say("what four hosted families would see of the same pictures (geometry only, by documented rules):")
         show_seen(seen_table(opened, resolve_views(views)[0]))

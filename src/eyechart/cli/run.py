@@ -49,7 +49,7 @@ def run(
     load_plugins(plugin)
     opened = open_named_benchmark(benchmark, data, option)
     outcome = ask(opened, model, views, model_flags=model_flags, ask_flags=ask_flags, picture_flags=picture_flags)
-    return show_outcome(outcome, json=json)
+    return show_outcome(outcome, json=json, has_report=ask_flags.report)
 
 
 def ask(
@@ -107,17 +107,17 @@ def with_blind_views(views: tuple["View", ...]) -> tuple["View", ...]:
     return (*views, *(view for view in (NoImage(), Blank()) if view not in views))
 
 
-def show_outcome(outcome: "Outcome", *, json: bool) -> int:
+def show_outcome(outcome: "Outcome", *, json: bool, has_report: bool = True) -> int:
     """Print what a run found, write its report, say what to do next, and return the exit code."""
     from eyechart.cli._results import show_summary
     from eyechart.reports import write_all
 
-    paths = write_all(outcome.summary, outcome.store.folder)
     if json:
         print_json(outcome.summary)
     else:
         show_summary(outcome.summary)
-    say(f"report: {paths[0]}")
+    if has_report:
+        say(f"report: {write_all(outcome.summary, outcome.store.folder)[0]}")
     if outcome.stop is not None:
         say(f"error: {outcome.stop.reason}")
         if outcome.stop.hint:

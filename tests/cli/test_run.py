@@ -1,0 +1,138 @@
+"""Laws of the commands that run, score, report, build and verify: data to stdout, exit codes, nothing asked twice."""
+
+import json
+
+import pytest
+from PIL import Image
+
+from eyechart.cli._app import run_app
+from eyechart.cli._durations import parse_seconds
+from eyechart.errors import UsageError
+
+VIEWS = "original,crop_1x,crop_3x,downsample_0_5,whiteground_1x,target_only_1x"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Three questions about three pictures, as the current folder."""
+    monkeypatch.chdir(tmp_path)
+    rows = []
+    for index in range(3):
+        Image.new("RGB", (200 + index, 150), (index * 60, 90, 120)).save(tmp_path / f"{index}.png")
+        rows.append(
+            {
+                "id": f"q{index}",
+                "image": f"{index}.png",
+                "question": "Which?",
+                "choices": ["x", "y"],
+                "answer": "A",
+                "box": [10, 10, 50, 40],
+            }
+        )
+    (tmp_path / "questions.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+    return tmp_path
+
+
+def arguments(command: str, *more: str) -> list[str]:
+    return [command, "folder", "--data", "questions.jsonl", "--option", "box_format=xyxy", *more]
+
+
+def run(*more: str, report: str = "--no-report") -> int:
+    return run_app(arguments("run", "--model", "simulated/oracle", "--views", VIEWS, "--out", "kept", report, *more))
+
+
+def test_run_prints_a_table_and_writes_the_report(folder, capsys):
+    assert run(report="--report") == 0
+    shown = capsys.readouterr()
+    assert shown.out.count("100.0 [") == 6
+    assert "5 views cannot be told apart from original" in shown.err
+    assert (folder / "kept" / "report.html").stat().st_size > 10_000
+
+
+def test_json_is_the_stored_summary(folder, capsys):
+    assert run("--json") == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == json.loads((folder / "kept" / "estimates.json").read_bytes())
+
+
+def test_second_run_asks_nothing(folder, capsys):
+    run()
+    before = (folder / "kept" / "estimates.json").read_bytes()
+    assert run() == 0
+    assert "18 of 18 answers are there" in capsys.readouterr().err
+    assert (folder / "kept" / "estimates.json").read_bytes() == before
+
+
+def test_other_settings_never_mix_into_a_run(folder, capsys):
+    run()
+    assert run("--temperature", "0.5") == 1
+    assert "error:" in capsys.readouterr().err
+
+
+def test_score_and_report_ask_no_model(folder, capsys):
+    run()
+    assert run_app(["score", "kept", "--scorer", "option_letter.lenient"]) == 0
+    assert (folder / "kept" / "scores" / "option_letter.lenient@1.jsonl").exists()
+    capsys.readouterr()
+    assert run_app(["report", "kept", "--out", "paper", "--json"]) == 0
+    files = json.loads(capsys.readouterr().out)["files"]
+    assert "paper/table.tex" in files
+    assert all((folder / file).exists() for file in files)
+
+
+def test_build_then_verify_finds_nothing_and_then_the_damage(folder, capsys):
+    assert run_app(arguments("build", "--out", "release", "--views", VIEWS)) == 0
+    assert run_app(["verify", "release"]) == 0
+    assert "18 images: 0 errors, 0 warnings, 0 known" in capsys.readouterr().err
+    damaged = folder / "release" / "data" / "crop_3x" / "test" / "images" / "q0.png"
+    damaged.write_bytes(damaged.read_bytes() + b"x")
+    assert run_app(["verify", "release", "--json"]) == 1
+    (finding,) = json.loads(capsys.readouterr().out)["findings"]
+    assert (finding["code"], finding["id"], finding["view"]) == ("wrong_hash", "q0", "crop_3x")
+
+
+def test_built_release_runs_under_its_own_views(folder, capsys):
+    run_app(arguments("build", "--out", "release", "--views", VIEWS))
+    capsys.readouterr()
+    assert (
+        run_app(
+            ["run", "sum", "--data", "release", "--model", "simulated/oracle", "--out", "sum", "--json", "--no-report"]
+        )
+        == 0
+    )
+    assert json.loads(capsys.readouterr().out)["run"]["views"] == VIEWS.split(",")
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--max-tokens", "2.5"], "--max-tokens 2.5 is no whole number"),
+        (["--temperature", "hot"], "'hot' is no number"),
+        (["--timeout", "soon"], "'soon' is no duration"),
+        (["--extra-body", "absent.json"], "absent.json cannot be read"),
+        (["--set", "acuracy=1"], "setting of simulated/oracle named 'acuracy'"),
+    ],
+)
+def test_wrong_flag_exits_2_and_asks_nothing(more, message, folder, capsys):
+    assert run(*more) == 2
+    assert message in capsys.readouterr().err
+    assert not (folder / "kept").exists()
+
+
+def test_extra_body_that_is_no_object_is_refused(folder, capsys):
+    (folder / "body.json").write_text("[1]")
+    assert run("--extra-body", "body.json") == 2
+    assert "is no JSON object" in capsys.readouterr().err
+
+
+def test_not_sent_is_recorded_as_not_sent(folder):
+    run("--temperature", "not-sent", "--max-tokens", "not-sent")
+    sampling = json.loads((folder / "kept" / "run.json").read_bytes())["sampling"]
+    assert sampling["temperature"] is None
+    assert sampling["max_tokens"] is None
+
+
+def test_duration_without_unit_is_in_seconds():
+    assert parse_seconds("90") == parse_seconds("1.5m") == 90
+    with pytest.raises(UsageError, match="is no duration"):
+        parse_seconds("-3")
