@@ -77,6 +77,27 @@ def test_identical_pictures_are_no_finding():
     assert find([contrast()], CONDITIONS, [("original", "crop_3x")]) == ()
 
 
+@pytest.mark.parametrize(("p", "words"), [(0.4, "cannot be told apart: "), (None, "cannot be told apart on so few")])
+def test_smaller_picture_that_scored_higher_is_named_though_it_cannot_be_told_apart(p, words):
+    (finding,) = find([contrast("downsample_0_5", 0.05, -0.02, 0.12, p)], CONDITIONS)
+    assert finding.code == CANNOT_TELL
+    assert "with fewer pixels and scored higher here than original" in finding.text
+    assert words in finding.text
+
+
+@pytest.mark.parametrize(
+    ("condition", "value"), [("downsample_0_5", -0.05), ("downsample_0_5", 0.0), ("crop_3x", 0.05)]
+)
+def test_only_a_smaller_whole_picture_that_scored_higher_is_named(condition, value):
+    (finding,) = find([contrast(condition, value, -0.2, 0.2, 0.4)], CONDITIONS)
+    assert "fewer pixels" not in finding.text
+
+
+def test_one_picture_is_not_called_pictures():
+    (finding,) = find([contrast(n_clusters=1, n_questions=1)], CONDITIONS)
+    assert "n = 1 question on 1 picture," in finding.text
+
+
 @given(
     low=st.floats(-1, 1),
     width=st.floats(0, 1),

@@ -30,10 +30,16 @@ def show_summary(summary: "Summary") -> None:
 
 
 def _sentences(summary: "Summary") -> list[str]:
-    """Return the findings; many that cannot be told apart become one sentence that names them."""
-    from eyechart.runs.findings import CANNOT_TELL
+    """Return the findings; many that cannot be told apart become one sentence, but for smaller pictures that won."""
+    from eyechart.runs.findings import CANNOT_TELL, is_crossover
 
-    open_ones = [finding for finding in summary.findings if finding.code == CANNOT_TELL and finding.contrast]
+    shown = {condition.condition: condition for condition in summary.conditions}
+    won = {(one.condition, one.baseline) for one in summary.contrasts if is_crossover(one, shown)}
+    open_ones = [
+        finding
+        for finding in summary.findings
+        if finding.code == CANNOT_TELL and finding.contrast and finding.contrast not in won
+    ]
     if len(open_ones) <= _MOST_OPEN_SENTENCES:
         return [finding.text for finding in summary.findings]
     claims = [finding.text for finding in summary.findings if finding not in open_ones]

@@ -21,7 +21,7 @@ def find(
 
     A difference is claimed only if its adjusted p lies below 1 − confidence and its interval excludes 0. A picture
     with fewer pixels that does better than the whole original is a ``CROSSOVER``: the model loses by being shown more
-    pixels than it can use.
+    pixels than it can use. Where the difference cannot be claimed, the sentence still names such a picture.
 
     Args:
         contrasts: The contrasts, with what blocks them.
@@ -49,21 +49,13 @@ def _finding(contrast: Contrast, conditions: Mapping[str, ConditionSummary]) -> 
     if contrast.blocked_by:
         text = f"{names} are not compared: {', '.join(contrast.blocked_by)}."
         return _record(BLOCKED, text, contrast)
-    if contrast.p_adjusted is None:
-        text = (
-            f"{names} cannot be told apart on so few questions: {_numbers(contrast)}, "
-            f"no test below 30 questions on 20 pictures."
-        )
-        return _record(CANNOT_TELL, text, contrast)
     if not is_claimed(contrast):
-        covers_0 = contrast.low <= 0 <= contrast.high
-        note = "" if covers_0 else ", and the interval alone is not corrected for the number of contrasts"
-        return _record(CANNOT_TELL, f"{names} cannot be told apart: {_numbers(contrast)}{note}.", contrast)
+        return _record(CANNOT_TELL, _open_sentence(contrast, conditions), contrast)
     points = f"{abs(100 * contrast.value):.1f} points"
     if contrast.value < 0:
         text = f"{contrast.condition} scores {points} below {contrast.baseline}: {_numbers(contrast)}."
         return _record(LOWER, text, contrast)
-    if _is_crossover(contrast, conditions):
+    if is_crossover(contrast, conditions):
         text = (
             f"Crossover: {contrast.condition} shows the same scene with fewer pixels and scores {points} above "
             f"{contrast.baseline}: {_numbers(contrast)}."
@@ -73,13 +65,37 @@ def _finding(contrast: Contrast, conditions: Mapping[str, ConditionSummary]) -> 
     return _record(HIGHER, text, contrast)
 
 
+def _open_sentence(contrast: Contrast, conditions: Mapping[str, ConditionSummary]) -> str:
+    """Return the sentence about a difference that is not claimed; a smaller picture that scored higher is named."""
+    names = f"{contrast.condition} and {contrast.baseline}"
+    if is_crossover(contrast, conditions):
+        names = (
+            f"{contrast.condition} shows the same scene with fewer pixels and scored higher here than "
+            f"{contrast.baseline}, but the two"
+        )
+    if contrast.p_adjusted is None:
+        rule = "no test below 30 questions on 20 pictures"
+        return f"{names} cannot be told apart on so few questions: {_numbers(contrast)}, {rule}."
+    covers_0 = contrast.low <= 0 <= contrast.high
+    note = "" if covers_0 else ", and the interval alone is not corrected for the number of contrasts"
+    return f"{names} cannot be told apart: {_numbers(contrast)}{note}."
+
+
 def is_claimed(contrast: Contrast) -> bool:
     """Whether a difference may be claimed: significant after correction, and the interval excludes 0."""
     is_significant = contrast.p_adjusted is not None and contrast.p_adjusted < 1 - contrast.confidence
     return is_significant and not contrast.low <= 0 <= contrast.high and not contrast.blocked_by
 
 
-def _is_crossover(contrast: Contrast, conditions: Mapping[str, ConditionSummary]) -> bool:
+def is_crossover(contrast: Contrast, conditions: Mapping[str, ConditionSummary]) -> bool:
+    """Whether the whole picture with fewer pixels scored higher, claimed or not.
+
+    Args:
+        contrast: The contrast.
+        conditions: What each condition shows, by name.
+    """
+    if contrast.value <= 0:
+        return False
     condition, baseline = conditions.get(contrast.condition), conditions.get(contrast.baseline)
     if condition is None or condition.family != "downsample":
         return False
@@ -98,11 +114,15 @@ def _numbers(contrast: Contrast) -> str:
     parts = [
         f"difference {_points(contrast.value)} points",
         f"{level} interval {_points(contrast.low)} to {_points(contrast.high)}",
-        f"n = {contrast.n_questions} questions on {contrast.n_clusters} pictures",
+        f"n = {_count(contrast.n_questions, 'question')} on {_count(contrast.n_clusters, 'picture')}",
     ]
     if contrast.p_adjusted is not None:
         parts.append(f"p {_p(contrast.p_adjusted)} after {(contrast.correction or 'no').capitalize()} correction")
     return ", ".join(parts)
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def _points(share: float) -> str:

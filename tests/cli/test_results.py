@@ -1,0 +1,21 @@
+"""Laws of what the terminal says of a summary."""
+
+import msgspec
+from summaries import sum_summary
+
+from eyechart.cli._results import show_summary
+from eyechart.runs.findings import find
+
+
+def test_smaller_picture_that_scored_higher_is_named_among_many_that_cannot_be_told_apart(capsys):
+    summary = sum_summary()
+    half = next(one for one in summary.contrasts if one.condition == "downsample_0_5")
+    open_ones = [
+        msgspec.structs.replace(one, value=0.01 if one == half else -0.01, low=-0.2, high=0.2, p_adjusted=0.9)
+        for one in summary.contrasts
+    ]
+    changed = msgspec.structs.replace(summary, contrasts=tuple(open_ones), findings=find(open_ones, summary.conditions))
+    show_summary(changed)
+    shown = capsys.readouterr().err
+    assert "• downsample_0_5 shows the same scene with fewer pixels and scored higher here" in shown
+    assert f"• {len(open_ones) - 1} views cannot be told apart from original" in shown
