@@ -96,6 +96,17 @@ def test_chance_corrected_accuracy_is_the_formula_for_mixed_options(summary_of):
             assert one.value == pytest.approx((plain.value - plain.chance) / (1.0 - plain.chance), abs=1e-12)
 
 
+def test_accuracy_above_blind_is_the_formula(summary_of):
+    summary = summary_of(answering({"original": 0.9, "no_image": 0.4}), views="original,no_image")
+    accuracy = {one.condition: one.value for one in summary.estimates}
+    (above,) = [one for one in summary.proportions if one.name == "accuracy above blind"]
+    expected = (accuracy["original"] - accuracy["no_image"]) / (1.0 - accuracy["no_image"])
+    assert above.value == pytest.approx(expected)
+    assert above.low < above.value < above.high
+    gains = {(one.condition, one.baseline): one.value for one in summary.effects if one.name == "visual gain"}
+    assert gains == {("original", "no_image"): pytest.approx(accuracy["original"] - accuracy["no_image"])}
+
+
 def test_groups_partition_the_questions(summary_of):
     def question(index):
         return {"task": ("OCR", "Color", "Count")[index % 3]}

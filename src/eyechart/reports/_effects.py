@@ -96,7 +96,9 @@ def _plan(summary: Summary) -> Table:
     if found is None:
         return Table("", columns, (), ())
     state = "The plan was CHANGED: all results are exploratory." if found.is_changed else "The plan was not changed."
-    caption = f"Written {found.written_at}, sha256 {found.sha256[:12]}…, corrected by {found.correction}. {state}"
+    caption = (
+        f"Written {found.written_at}, sha256 {found.sha256[:12]}…, corrected by {found.correction.title()}. {state}"
+    )
     return Table(caption, columns, rows, found.notes)
 
 
@@ -194,7 +196,7 @@ def _flips(summary: Summary) -> Table:
                 format_estimate(flip.lost),
                 format_estimate(flip.churn),
                 format_percent(flip.guessing),
-                format_estimate(flip.repetition),
+                MISSING if flip.repetition is None else format_estimate(flip.repetition),
             ),
         )
         for flip in summary.flips

@@ -12,6 +12,7 @@ from eyechart.schema import (
     Decomposition,
     Estimate,
     Flips,
+    NoImage,
     Original,
     TargetOnly,
     View,
@@ -28,7 +29,7 @@ from eyechart.stats.paired import subtract
 from eyechart.stats.pilot import read_pilot
 from eyechart.stats.power import Design, detectable_difference
 from eyechart.stats.proportion import PROPORTION_METHOD, ProportionTable
-from eyechart.stats.ratio import ChanceCorrectedTable, correct_for_chance
+from eyechart.stats.ratio import ChanceCorrectedTable, correct_for_chance, estimate_ratios
 from eyechart.views import parse_view
 
 CHANCE_METHOD = "ratio of cluster sums by linearisation, t(G-1)"
@@ -115,7 +116,7 @@ def count_flips(scores: ScoreTable, contrasts: Sequence[Contrast], controls: Seq
 
 def estimate_shares(scores: ScoreTable, views: Mapping[str, View]) -> tuple[Estimate, ...]:
     """Return chance-corrected accuracies, family means, and what holds over all views that show the picture."""
-    found = list(_chance_corrected(scores))
+    found = [*_chance_corrected(scores), *_above_blind(scores, views)]
     for family in _FAMILIES:
         members = [name for name, view in views.items() if view.family == family]
         mean = estimate_family(scores, members, name=f"{family} ({len(members)} views)") if len(members) > 1 else None
@@ -231,6 +232,39 @@ def _chance_corrected(scores: ScoreTable) -> tuple[Estimate, ...]:
             )
         )
     return tuple(found)
+
+
+def _above_blind(scores: ScoreTable, views: Mapping[str, View]) -> list[Estimate]:
+    """Return (A − A_b)/(1 − A_b) of the original: guessing replaced by the score without the picture.
+
+    Given only where the interval of 1 − A_b excludes 0.
+    """
+    names = _names(views)
+    original, blind = names.get(Original()), names.get(NoImage())
+    if original is None or blind is None:
+        return []
+    columns = np.array([scores.column(original)]), np.array([scores.column(blind)])
+    change, both = subtract(scores.values, scores.present, *columns)
+    unsolved = np.where(both, 1.0 - np.asarray(scores.values)[:, columns[1]], 0.0)
+    table = estimate_ratios(change, unsolved, both, scores.clusters)
+    if not table.is_defined[0]:
+        return []
+    n_questions, n_clusters = int(both.sum()), int(table.n_clusters[0])
+    return [
+        Estimate(
+            name="accuracy above blind",
+            condition=original,
+            value=float(table.value[0]),
+            low=float(table.low[0]),
+            high=float(table.high[0]),
+            n_questions=n_questions,
+            n_clusters=n_clusters,
+            method=CHANCE_METHOD,
+            n_missing=scores.n_questions - n_questions,
+            scorer=scores.scorer,
+            warnings=() if can_test(n_questions, n_clusters) else (Code.TINY_GROUP,),
+        )
+    ]
 
 
 def _robustness(scores: ScoreTable, shown: Sequence[str]) -> tuple[Estimate, ...]:
