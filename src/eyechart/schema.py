@@ -509,6 +509,8 @@ class Contrast(Record, frozen=True, kw_only=True):
     subset: str | None = None
     blocked_by: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    detectable: float | None = None
+    role: Literal["confirmatory", "exploratory"] | None = None
 
 
 class BenchmarkIdentity(Value, frozen=True):
@@ -540,6 +542,7 @@ class Run(Record, frozen=True, kw_only=True):
     limit: int | None = None
     n_questions: int
     n_repeats: int = 1
+    n_rotations: int = 1
     choices_taken: dict[str, str] = {}
     command: tuple[str, ...] = ()
 
@@ -599,8 +602,148 @@ class Finding(Value, frozen=True):
     contrast: tuple[str, str] | None = None
 
 
+class Flips(Value, frozen=True):
+    """How many scores changed between two conditions, beside what guessing and repetition alone would change.
+
+    ``guessing`` is the churn of a model that guesses what it does not know, ``repetition`` that of identical pictures
+    (None where no two views show the same).
+    """
+
+    condition: str
+    baseline: str
+    gained: Estimate
+    lost: Estimate
+    churn: Estimate
+    guessing: float
+    repetition: Estimate | None = None
+
+
+class Decomposition(Value, frozen=True):
+    """The exact split of crop − original into distraction and canvas at one factor, on their common questions.
+
+    ``interaction`` is context × canvas; where its interval excludes 0 the split ``is_order_dependent``.
+    ``saturated_share`` is the share of questions whose crop is the whole picture, where both parts are 0 by identity.
+    """
+
+    area_ratio: float
+    total: Contrast
+    distraction: Contrast
+    canvas: Contrast
+    interaction: Contrast | None = None
+    is_order_dependent: bool = False
+    saturated_share: float | None = None
+
+
+class Threshold(Value, frozen=True):
+    """Where ``fraction`` of the chance-corrected accuracy is left; None in a bound means below the smallest level.
+
+    ``is_flat`` says that the curve has a plateau there, so that the value is not identified. ``smooth_value`` is the
+    same of a fitted curve, None unless that fits (``misfit_p`` at least 0.05).
+    """
+
+    unit: Literal["linear scale", "px of target seen"]
+    fraction: float
+    value: float | None
+    low: float | None
+    high: float | None
+    smallest: float
+    largest: float
+    is_flat: bool
+    n_questions: int
+    n_clusters: int
+    confidence: float = 0.95
+    smooth_value: float | None = None
+    misfit_p: float | None = None
+
+
+class CurveMovement(Value, frozen=True):
+    """ACE, RCE and Spearman of accuracy over resolution, beside what levels shuffled within questions give.
+
+    The interval of ACE inherits its upward bias.
+    """
+
+    ace: float
+    ace_low: float
+    ace_high: float
+    ace_floor: float
+    ace_p: float
+    roughness: float
+    rce: float
+    rce_floor: float
+    spearman: float
+    spearman_floor: float
+    spearman_p: float
+    n_levels: int
+    n_questions: int
+    confidence: float = 0.95
+
+
+class GroupTest(Value, frozen=True):
+    """Whether an effect is the same in all groups: p by shuffling group labels between pictures."""
+
+    grouping: str
+    condition: str
+    baseline: str
+    n_groups: int
+    n_questions: int
+    p: float
+    p_adjusted: float | None = None
+
+
+class Sensitivity(Value, frozen=True):
+    """One contrast under several readings of the same answers; ``Contrast.subset`` names the reading."""
+
+    condition: str
+    baseline: str
+    readings: tuple[Contrast, ...]
+    sign_changes: bool
+    significance_changes: bool
+
+
+class ValidityRule(Value, frozen=True):
+    """A rule that applies to the run, evaluated before any effect; without conditions it concerns all."""
+
+    code: str
+    level: Literal["info", "warning", "error"]
+    message: str
+    conditions: tuple[str, ...] = ()
+
+
+class HypothesisResult(Value, frozen=True):
+    """What became of one hypothesis of a plan; ``contrast`` is None where it could not be tested.
+
+    ``is_equivalent`` is None where the plan gives no margin.
+    """
+
+    name: str
+    condition: str
+    baseline: str
+    contrast: Contrast | None = None
+    margin: float | None = None
+    equivalence_p: float | None = None
+    is_equivalent: bool | None = None
+
+
+class Registration(Value, frozen=True):
+    """The plan that a run is read with: its hash, whether it was changed after it was written, and its results.
+
+    ``notes`` say in what the run departs from the plan.
+    """
+
+    sha256: str
+    written_at: str
+    is_changed: bool
+    correction: str
+    results: tuple[HypothesisResult, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
 class Summary(Record, frozen=True, kw_only=True):
-    """Everything a report or figure shows about one run under one scorer (``estimates.json``)."""
+    """Everything a report or figure shows about one run under one scorer (``estimates.json``).
+
+    ``proportions`` are chance-corrected, robust, any-right and agreeing shares and family means; ``breakdowns``
+    accuracies of groups of questions (``subset``), ``group_effects`` their contrasts.
+    """
 
     run: Run
     scorer: str
@@ -615,6 +758,18 @@ class Summary(Record, frozen=True, kw_only=True):
     n_questions: int = 0
     n_clusters: int = 0
     usage: Usage | None = None
+    effects: tuple[Contrast, ...] = ()
+    decompositions: tuple[Decomposition, ...] = ()
+    flips: tuple[Flips, ...] = ()
+    proportions: tuple[Estimate, ...] = ()
+    thresholds: tuple[Threshold, ...] = ()
+    movement: CurveMovement | None = None
+    breakdowns: tuple[Estimate, ...] = ()
+    group_effects: tuple[Contrast, ...] = ()
+    group_tests: tuple[GroupTest, ...] = ()
+    sensitivity: tuple[Sensitivity, ...] = ()
+    rules: tuple[ValidityRule, ...] = ()
+    registration: Registration | None = None
 
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)

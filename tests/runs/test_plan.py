@@ -200,3 +200,24 @@ def test_a_plan_without_views_or_questions_is_refused(make):
 def test_repeated_question_ids_are_refused(make):
     with pytest.raises(BenchmarkError, match=r"tiny/q000 in view \w+ is asked twice"):
         make.plan(benchmark=make.benchmark([make.question(0), make.question(0)]))
+
+
+def test_rotated_choices_are_asked_in_every_order_and_scored_by_content(make):
+    plan = make.plan(2, "original", options=PlanOptions(rotations=26))
+    orders = [request.choice_order for request in plan.requests if request.question_id == "q000"]
+    assert orders == [(0, 1, 2, 3), (1, 2, 3, 0), (2, 3, 0, 1), (3, 0, 1, 2)]
+    for request in plan.requests:
+        question = plan.questions[int(request.question_id[1:])]
+        assert request.choices == tuple(question.choices[index] for index in request.choice_order)
+        shown = shown_answer(question, request)
+        assert request.choices[ord(shown) - ord("A")] == question.choices[0]
+        assert f"{shown}. {question.choices[0]}" in request.prompt
+
+
+def test_one_order_plans_what_was_planned_before(make):
+    assert make.plan(2, options=PlanOptions(rotations=1)).plan_id == make.plan(2).plan_id
+
+
+def test_no_order_is_refused(make):
+    with pytest.raises(UsageError, match="0 orders of the choices ask nothing"):
+        make.plan(1, options=PlanOptions(rotations=0))

@@ -1,6 +1,7 @@
 """The commands by name, and how their errors are shown.
 
-Exit codes: 0 done, 1 error, 2 usage, 3 done but answers are missing, 130 interrupted.
+Exit codes: 0 done, 1 error, 2 usage, 3 done but answers are missing, 4 a difference lies below ``--fail-below``, 130
+interrupted.
 """
 
 import contextlib
@@ -24,6 +25,8 @@ COMMANDS: dict[str, str] = {
     "run": "Ask a model every question under every view; run it again to go on.",
     "score": "Score stored answers again, without asking anything.",
     "report": "Write the report of a run: HTML, figures, LaTeX and Markdown tables.",
+    "diff": "Compare two runs, two views of one run, or rank many models.",
+    "export": "Write every answer as one row of a long table, for mixed models in R.",
     "build": "Write a collection with all its views in the layout of SUM.",
     "verify": "Check every image, number and box of a collection.",
     "new": "Start a view, benchmark, model, prompt, scorer, figure or report as one file and its test.",

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from eyechart.schema import Sampling
 
 NOT_SENT = "not-sent"
+# A question is asked in as many orders as it has choices; there are 26 letters.
+ALL_ROTATIONS = 26
 
 _Asking = Group("Asking", sort_key=2)
 _Model = Group("Model", sort_key=1)
@@ -51,6 +53,18 @@ def read_number_or_not_sent(_type: object, tokens: "Sequence[Token]") -> float |
         return float(text)
     except ValueError:
         raise UsageError(f"{text!r} is no number", hint=f"write a number, or {NOT_SENT}") from None
+
+
+def read_rotations(_type: object, tokens: "Sequence[Token]") -> int:
+    """Convert a number of orders, or ``all``; the converter that cyclopts calls."""
+    text = tokens[0].value
+    if text == "all":
+        return ALL_ROTATIONS
+    if not text.isdecimal() or int(text) < 1:
+        raise UsageError(
+            f"--rotate-choices {text!r} is no number of orders", hint="write a whole number from 1, or all"
+        )
+    return int(text)
 
 
 Sent = Annotated[float | None, Parameter(converter=read_number_or_not_sent, n_tokens=1)]
@@ -114,7 +128,25 @@ class AskFlags:
 
     limit: Annotated[int | None, Parameter(group=_Asking, help="Ask so many whole questions, under all views.")] = None
     seed: Annotated[int, Parameter(group=_Asking, help="Seed of the choice under --limit.")] = 0
-    repeat: Annotated[int, Parameter(group=_Asking, help="Ask everything so many times.")] = 1
+    repeat: Annotated[int, Parameter(group=_Asking, help="Ask everything so many times; averaged per question.")] = 1
+    blind: Annotated[
+        bool,
+        Parameter(
+            group=_Asking,
+            negative="",
+            show_default=False,
+            help="Ask also without the picture (no_image) and with a white one (blank): what can be guessed.",
+        ),
+    ] = False
+    rotate_choices: Annotated[
+        int,
+        Parameter(
+            group=_Asking,
+            converter=read_rotations,
+            n_tokens=1,
+            help="Show the choices in so many orders, or all; averaged per question.",
+        ),
+    ] = 1
     concurrency: Annotated[int, Parameter(group=_Asking, help="Requests in flight.")] = 8
     timeout: Annotated[Seconds, Parameter(group=_Asking, help="Longest wait for one answer, such as 5m.")] = 300.0
     max_wait: Annotated[
@@ -148,12 +180,17 @@ class AskFlags:
     )
     prompt: Annotated[str, Parameter(group=_Asking, help="Wording, for example letter_legacy@1.")] = "letter_normalized"
 
+    plan: Annotated[
+        Path | None, Parameter(group=_Asking, help="Plan written by check --write-plan; its results are confirmatory.")
+    ] = None
+
     def run_options(self, model: ModelFlags, pictures: "PictureFlags", preset: str | None) -> "RunOptions":
         """Return the options of the run."""
         from eyechart.runs.execute import LoopSettings
         from eyechart.runs.folders import Destination
         from eyechart.runs.patience import Patience
         from eyechart.runs.plan import PlanOptions
+        from eyechart.runs.registration import read_plan
         from eyechart.runs.session import RunOptions
         from eyechart.schema import DecodePolicy
 
@@ -166,6 +203,7 @@ class AskFlags:
                 limit=self.limit,
                 seed=self.seed,
                 repeats=self.repeat,
+                rotations=self.rotate_choices,
                 view_preset=preset,
             ),
             loop=LoopSettings(
@@ -181,6 +219,7 @@ class AskFlags:
             has_preflight=self.preflight,
             is_same_weights=self.same_weights,
             command=("eyechart", *sys.argv[1:]),
+            registration=None if self.plan is None else read_plan(self.plan),
         )
 
 

@@ -8,6 +8,7 @@ from cyclopts import Parameter
 
 from eyechart.cli._flags import Data, Option, PictureFlags, Plugin, load_plugins, open_named_benchmark
 from eyechart.cli._output import Json, print_json, print_table, say
+from eyechart.cli._study import StudyFlags
 
 if TYPE_CHECKING:
     from eyechart.kinds import Benchmark
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from eyechart.seen.check import ModelCheck, SeenTable, ViewCheck
 
 _PICTURES = PictureFlags()
+_STUDY = StudyFlags()
 
 
 def check(
@@ -38,6 +40,7 @@ def check(
     option: Option = (),
     plugin: Plugin = (),
     picture_flags: PictureFlags = _PICTURES,
+    study_flags: StudyFlags = _STUDY,
     json: Json = False,
 ) -> int:
     """Show size, tokens and target size on each model's grid, by documented and dated rules: geometry only.
@@ -51,6 +54,8 @@ def check(
     load_plugins(plugin)
     opened = open_named_benchmark(benchmark, data, option)
     named, _ = choose_views(opened, views or _default_views(benchmark))
+    if study_flags.is_used:
+        return study_flags.show(opened, named, limit, json=json)
     table = seen_table(
         opened,
         named,

@@ -24,6 +24,9 @@ def report(
     hide: Annotated[
         tuple[str, ...], Parameter(negative="", help="Further words to remove with --anonymous; may be repeated.")
     ] = (),
+    plan: Annotated[
+        Path | None, Parameter(help="Plan to read the run with; else the one it was started with, if any.")
+    ] = None,
     plugin: Plugin = (),
     json: Json = False,
 ) -> int:
@@ -34,6 +37,7 @@ def report(
     """
     from eyechart.opening import open_scorer
     from eyechart.reports import write_all
+    from eyechart.runs.registration import read_plan
     from eyechart.runs.score import score_run
     from eyechart.runs.store import RunStore
     from eyechart.runs.summarise import summarise
@@ -41,7 +45,8 @@ def report(
     load_plugins(plugin)
     store = RunStore(run)
     chosen, mode = open_scorer(scorer)
-    summary = summarise(store, score_run(store, chosen, mode))
+    registered = None if plan is None else read_plan(plan)
+    summary = summarise(store, score_run(store, chosen, mode), registered)
     names = (*hide, *_own_names()) if anonymous else hide
     paths = write_all(summary, out or run, is_anonymous=anonymous, names=names)
     if json:

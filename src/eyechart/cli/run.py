@@ -67,6 +67,8 @@ def ask(
     from eyechart.runs.session import run_benchmark
 
     named, preset = choose_views(benchmark, views)
+    if ask_flags.blind:
+        named = with_blind_views(named)
     options = ask_flags.run_options(model_flags, picture_flags, preset)
     opened = open_model(model, model_flags.options())
     with RunProgress() as progress:
@@ -90,6 +92,19 @@ def choose_views(benchmark: "Benchmark", text: str) -> tuple[tuple["View", ...],
         except UsageError:
             say(f"warning: view {view_id} of this release is of no known family and is not asked")
     return tuple(views), "release"
+
+
+def with_blind_views(views: tuple["View", ...]) -> tuple["View", ...]:
+    """Return the views with the two that show nothing of the picture, each once.
+
+    Example:
+        >>> from eyechart.schema import Blank, Original
+        >>> with_blind_views((Original(), Blank()))
+        (Original(), Blank(), NoImage())
+    """
+    from eyechart.schema import Blank, NoImage
+
+    return (*views, *(view for view in (NoImage(), Blank()) if view not in views))
 
 
 def show_outcome(outcome: "Outcome", *, json: bool, has_report: bool = True) -> int:

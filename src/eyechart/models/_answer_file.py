@@ -43,6 +43,7 @@ class StoredAnswer(NamedTuple):
         state: State the row declares, if any.
         reasoning: Thoughts, if the row holds them apart.
         finish: Why the model stopped, if known.
+        log: What another harness noted about its judgement, if it did.
     """
 
     line: int
@@ -51,6 +52,7 @@ class StoredAnswer(NamedTuple):
     state: str | None = None
     reasoning: str | None = None
     finish: str | None = None
+    log: str | None = None
 
     @property
     def content(self) -> tuple[str | None, ...]:
@@ -175,6 +177,7 @@ def _answer(row: JsonObject, line: int, place: str) -> StoredAnswer:
         state if isinstance(state, str) else None,
         _optional_text(_first(row, REASONING_COLUMNS)),
         _optional_text(_first(row, FINISH_COLUMNS)),
+        _optional_text(row.get("log")),
     )
 
 

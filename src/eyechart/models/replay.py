@@ -92,6 +92,7 @@ class ReplayModel:
             reasoning=join_reasoning(found.reasoning, split.reasoning),
             finish="length" if split.is_cut_off and not split.answer else found.finish,
             is_refusal=found.state == ResponseState.REFUSAL,
+            extra={"log": found.log} if found.log else {},
         )
 
     def unknown_rows(self, planned: Iterable[tuple[str, str]]) -> tuple[AnswerKey, ...]:

@@ -115,6 +115,29 @@ def read_answers(files: Iterable[Path], index: AnswerIndex) -> Iterator[Response
                 yield decode_record(text, Response, f"{path}:{line}")
 
 
+def contradicted_ids(files: Iterable[Path]) -> frozenset[str]:
+    """Return the requests that have several answers with different texts; errors and answers asked anew are none.
+
+    Args:
+        files: The writers' files.
+
+    Raises:
+        SchemaError: If a line is no response.
+        StoreError: If a file cannot be read.
+    """
+    texts: dict[tuple[str, object], str | None] = {}
+    found: set[str] = set()
+    for path in files:
+        for line, text in read_lines(path, may_be_torn=True):
+            response = decode_record(text, Response, f"{path}:{line}")
+            if response.state.is_error:
+                continue
+            key = (response.request_id, response.extra.get(GENERATION, 0))
+            if texts.setdefault(key, response.text) != response.text:
+                found.add(response.request_id)
+    return frozenset(found)
+
+
 def stale_ids(index: AnswerIndex, now: datetime, max_age: timedelta) -> dict[str, int]:
     """Return the requests whose answer is older than ``max_age``, with the generation a new answer must carry.
 

@@ -1,6 +1,7 @@
 """What each request of a run gave, gathered from the store for counting and estimating."""
 
 from collections.abc import Iterable
+from functools import cache
 
 import msgspec
 import numpy as np
@@ -11,9 +12,13 @@ from eyechart.schema import (
     Composition,
     Evidence,
     Picture,
+    Question,
     Request,
+    Response,
     ResponseState,
     Run,
+    Sampling,
+    Score,
     Seen,
     Size,
     Usage,
@@ -24,6 +29,8 @@ from eyechart.stats.repeats import average_repeats
 
 # Strongest first: what ran here, what the provider said, what was measured, written down, concluded, or nothing.
 _EVIDENCE: tuple[Evidence, ...] = ("executed", "reported", "probed", "documented", "inferred", "unknown")
+# What VLMEvalKit writes where it replaced an answer it could not read by a random option.
+_RANDOM_FILL = ("randomly generate one", "randomly generated option")
 # Reasons for 0 that are an answer in the expected form.
 _READABLE = frozenset({"cannot_tell"})
 
@@ -47,14 +54,23 @@ class Ending(msgspec.Struct, frozen=True):
     state: ResponseState
     error: str | None = None
     usage: Usage | None = None
+    finished_at: str | None = None
+    provider_fingerprint: str | None = None
+    is_random_fill: bool = False
 
 
 class Verdict(msgspec.Struct, frozen=True):
     """What a scorer said, without where it read it."""
 
     value: float | None
-    has_answer: bool = False
+    answer: str | None = None
     reason: str | None = None
+    judge: str = ""
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether an option was read."""
+        return self.answer is not None
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,6 +85,9 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         sight: What the model saw.
         ending: How it ended; None if it was never answered.
         verdict: The score; None if there is no response.
+        prompt_sha256: Hash of the prompt.
+        settings: Sampling and transport, in words that two cells share if nothing differs.
+        choice_order: Index in ``Question.choices`` of the option shown under each letter.
     """
 
     sent_size: Size | None = None
@@ -79,6 +98,9 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     sight: Sight | None = None
     ending: Ending | None = None
     verdict: Verdict | None = None
+    prompt_sha256: str = ""
+    settings: str = ""
+    choice_order: tuple[int, ...] = ()
 
     @property
     def is_answered(self) -> bool:
@@ -104,17 +126,41 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AskedQuestion(msgspec.Struct, frozen=True):
-    """What estimates need of a question."""
+    """What estimates need of a question.
+
+    Args:
+        id: Its id.
+        image_group: Its cluster.
+        n_choices: Number of options, 0 for a free-form question.
+        content: Hash of what is asked: text, options, answers, picture, targets.
+        answer: Right letter of the unrotated options.
+        task: Task, if the benchmark has any.
+        source: Collection it comes from, if the benchmark says.
+        target_share: Area of the targets as a share of the picture, None without a target.
+        notes: Remarks of the benchmark, such as known errata.
+    """
 
     id: str
     image_group: str
     n_choices: int
+    content: str = ""
+    answer: str | None = None
+    task: str | None = None
+    source: str | None = None
+    target_share: float | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def has_errata(self) -> bool:
+        """Whether the benchmark knows an error in this question."""
+        return any(note.startswith("errata") for note in self.notes)
 
 
 class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """All cells of a run by question, condition and repeat; a cell that was not planned is absent.
 
-    ``view_of`` gives the view of each condition.
+    A cell's third index counts repeats, and within them rotations of the choices. ``view_of`` gives the view of each
+    condition, ``n_contradicted`` how many of its requests have several answers of different text.
     """
 
     run: Run
@@ -124,6 +170,18 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     cells: dict[tuple[int, int, int], Cell]
     n_rows: int = 0
     n_duplicates: int = 0
+    n_contradicted: dict[str, int] = {}
+
+    @property
+    def n_slots(self) -> int:
+        """How often a question is asked under one condition at most: repeats times rotations of its choices."""
+        return self.run.n_repeats * self.run.n_rotations
+
+    @property
+    def slots(self) -> list[int]:
+        """(n_questions,) how often each question is asked: fewer rotations where it has fewer choices."""
+        rotations = self.run.n_rotations
+        return [self.run.n_repeats * min(rotations, max(question.n_choices, 1)) for question in self.questions]
 
     @property
     def image_groups(self) -> list[str]:
@@ -142,7 +200,7 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def scores(self) -> tuple[Floats, Bools]:
         """Return (n_questions, n_conditions) scores averaged over repeats, and where there is any."""
-        shape = (len(self.questions), len(self.conditions), self.run.n_repeats)
+        shape = (len(self.questions), len(self.conditions), self.n_slots)
         values, present = np.zeros(shape), np.zeros(shape, dtype=np.bool_)
         for key, cell in self.cells.items():
             if cell.value is not None:
@@ -157,21 +215,24 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         return found
 
 
-def read_table(store: RunStore, scorer_id: str) -> RunTable:
+def read_table(store: RunStore, scorer_id: str, scores: Iterable[Score] | None = None) -> RunTable:
     """Gather a run from its store.
 
     Args:
         store: The run.
         scorer_id: Whose scores to take.
+        scores: These scores instead of the stored ones.
 
     Raises:
         StoreError: If this scorer did not judge the run.
         SchemaError: If a file is damaged.
     """
     run, index = store.run, store.index()
-    questions = tuple(AskedQuestion(q.id, q.image_group, len(q.choices)) for q in store.questions())
-    endings = {r.request_id: Ending(r.state, r.error, r.usage) for r in store.responses(index)}
-    verdicts = {s.request_id: Verdict(s.value, s.answer is not None, s.reason) for s in store.scores(scorer_id)}
+    questions = tuple(_asked(question) for question in store.questions())
+    endings = {response.request_id: _ending(response) for response in store.responses(index)}
+    judged = store.scores(scorer_id) if scores is None else scores
+    verdicts = {score.request_id: _verdict(score) for score in judged}
+    contradicted, n_contradicted = store.contradicted(index), dict[str, int]()
     sights = read_sights(store.seen())
     question_at = {question.id: position for position, question in enumerate(questions)}
     condition_at: dict[str, int] = {view: position for position, view in enumerate(run.views)}
@@ -180,7 +241,9 @@ def read_table(store: RunStore, scorer_id: str) -> RunTable:
     for request in store.requests():
         condition = condition_at.setdefault(request.condition, len(condition_at))
         view_of.setdefault(request.condition, request.view)
-        key = (question_at[request.question_id], condition, request.repeat)
+        key = (question_at[request.question_id], condition, slot_of(request, run))
+        if request.id in contradicted:
+            n_contradicted[request.condition] = n_contradicted.get(request.condition, 0) + 1
         cells[key] = _cell(
             request, sights.get(request.id), endings.pop(request.id, None), verdicts.pop(request.id, None)
         )
@@ -192,6 +255,7 @@ def read_table(store: RunStore, scorer_id: str) -> RunTable:
         cells=cells,
         n_rows=index.n_rows,
         n_duplicates=index.n_duplicates,
+        n_contradicted=n_contradicted,
     )
 
 
@@ -241,7 +305,66 @@ def _cell(request: Request, sight: Sight | None, ending: Ending | None, verdict:
         sight=sight,
         ending=ending,
         verdict=verdict,
+        prompt_sha256=request.prompt_sha256,
+        settings=_settings(request.sampling, tuple(picture.recipe.transport for picture in request.pictures)),
+        choice_order=request.choice_order,
     )
+
+
+def slot_of(request: Request, run: Run) -> int:
+    """Return the third index of a request's cell: its repeat, and within it which option stands under A."""
+    rotation = request.choice_order[0] if request.choice_order and run.n_rotations > 1 else 0
+    return request.repeat * run.n_rotations + rotation
+
+
+def _ending(response: Response) -> Ending:
+    texts = (response.text or "", str(response.extra.get("log", "")))
+    return Ending(
+        response.state,
+        response.error,
+        response.usage,
+        response.finished_at,
+        response.provider_fingerprint,
+        is_random_fill=any(phrase in text for text in texts for phrase in _RANDOM_FILL),
+    )
+
+
+def _verdict(score: Score) -> Verdict:
+    """Return what counts of a score; a model that judged is named by a diagnostic ``judge: …``."""
+    judge = next((note for note in score.diagnostics if note.startswith("judge:")), score.scorer)
+    return Verdict(score.value, score.answer, score.reason, judge)
+
+
+def _asked(question: Question) -> AskedQuestion:
+    asked = [
+        question.text,
+        question.choices,
+        question.answer,
+        question.answers,
+        question.image.file_sha256,
+        question.targets,
+    ]
+    boxes = question.targets_clipped or question.targets
+    area = sum(box.width * box.height for box in boxes)
+    return AskedQuestion(
+        id=question.id,
+        image_group=question.image_group,
+        n_choices=len(question.choices),
+        content=content_sha256(asked),
+        answer=question.answer,
+        task=question.task,
+        source=question.source,
+        target_share=area / question.image.size.n_px if boxes else None,
+        notes=question.notes,
+    )
+
+
+@cache
+def _settings(sampling: Sampling, transports: tuple[str, ...]) -> str:
+    """Say in words how a request was sent."""
+    sent = {name: getattr(sampling, name) for name in sampling.__struct_fields__}
+    words = [f"{name} {value}" for name, value in sent.items() if value is not None]
+    return ", ".join([*words, *sorted({f"transport {transport}" for transport in transports})])
 
 
 def _content(pictures: tuple[Picture, ...], sight: Sight | None) -> str:

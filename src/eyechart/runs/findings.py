@@ -104,6 +104,7 @@ def is_crossover(contrast: Contrast, conditions: Mapping[str, ConditionSummary])
 
 
 def _record(code: str, text: str, contrast: Contrast) -> Finding:
+    text = f"{text[:-1]} ({contrast.role})." if contrast.role else text
     return Finding(code=code, text=text, contrast=(contrast.condition, contrast.baseline))
 
 

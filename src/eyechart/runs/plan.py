@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 
 import msgspec
 
@@ -49,6 +50,8 @@ class PlanOptions(Value, frozen=True):
         limit: Number of whole questions, each under all views; None asks all.
         seed: Seed of the choice of questions under ``limit``.
         repeats: How often each request is asked.
+        rotations: In how many orders the choices are shown, each turned by one place; 1 shows them as given. A question
+            with fewer choices is asked in as many orders as it has choices.
         view_preset: Name of the preset the views came from, if they did.
     """
 
@@ -59,6 +62,7 @@ class PlanOptions(Value, frozen=True):
     limit: int | None = None
     seed: int = 0
     repeats: int = 1
+    rotations: int = 1
     view_preset: str | None = None
 
 
@@ -137,7 +141,7 @@ def plan_run(
                 missing.append(MissingView(question.id, view_id))
             else:
                 asked.append((view_id, pictures))
-        requests.extend(asker.requests(question, _rotate(asked, position), options.repeats))
+        requests.extend(asker.requests(question, _rotate(asked, position), options))
     return Plan(
         plan_id=plan_id_of(_distinct_ids(requests)),
         benchmark=benchmark.identity,
@@ -305,13 +309,11 @@ class _Asker:
         self._benchmark, self._prompt, self._model, self._sampling = benchmark, prompt, model, sampling
 
     def requests(
-        self, question: Question, asked: Sequence[tuple[str, tuple[Picture, ...]]], repeats: int
+        self, question: Question, asked: Sequence[tuple[str, tuple[Picture, ...]]], options: PlanOptions
     ) -> Iterator[Request]:
-        """Yield the requests of one question: every view, then every view again for each repeat."""
-        text = self._prompt.render(question, question.choices)
-        text_sha256 = hashlib.sha256(text.encode()).hexdigest()
-        order = tuple(range(len(question.choices)))
-        for repeat in range(repeats):
+        """Yield the requests of one question: every view, then every view again for each order and repeat."""
+        worded = [self._worded(question, order) for order in choice_orders(len(question.choices), options.rotations)]
+        for repeat, (order, text, text_sha256) in product(range(options.repeats), worded):
             for view_id, pictures in asked:
                 request = Request(
                     id="",
@@ -323,13 +325,33 @@ class _Asker:
                     prompt=text,
                     prompt_id=self.prompt_id,
                     prompt_sha256=text_sha256,
-                    choices=question.choices,
+                    choices=tuple(question.choices[index] for index in order),
                     choice_order=order,
                     model=self._model,
                     sampling=self._sampling,
                     repeat=repeat,
                 )
                 yield msgspec.structs.replace(request, id=request_id(request))
+
+    def _worded(self, question: Question, order: tuple[int, ...]) -> tuple[tuple[int, ...], str, str]:
+        """Return an order of the choices with the prompt that shows it, and the prompt's hash."""
+        text = self._prompt.render(question, tuple(question.choices[index] for index in order))
+        return order, text, hashlib.sha256(text.encode()).hexdigest()
+
+
+def choice_orders(n_choices: int, rotations: int) -> tuple[tuple[int, ...], ...]:
+    """Return the orders in which choices are shown: as given, then each turned by one more place.
+
+    Args:
+        n_choices: Number of choices, 0 for a free-form question.
+        rotations: Number of orders wanted.
+
+    Example:
+        >>> choice_orders(3, 2), choice_orders(2, 4), choice_orders(0, 4)
+        (((0, 1, 2), (1, 2, 0)), ((0, 1), (1, 0)), ((),))
+    """
+    turns = range(min(rotations, max(n_choices, 1)))
+    return tuple(tuple((index + turn) % n_choices for index in range(n_choices)) for turn in turns)
 
 
 def _picture(image: ImageRef, recipe: Recipe, target: Box | None) -> Picture:
@@ -395,3 +417,7 @@ def check_counts(views: Sequence[View], options: PlanOptions) -> None:
         raise UsageError(f"limit {options.limit} asks no question", hint="give --limit a whole number from 1")
     if options.repeats < 1:
         raise UsageError(f"{options.repeats} repeats ask nothing", hint="give --repeat a whole number from 1")
+    if options.rotations < 1:
+        raise UsageError(
+            f"{options.rotations} orders of the choices ask nothing", hint="give --rotate-choices 4, or all"
+        )

@@ -4,6 +4,7 @@ from eyechart.errors import SchemaError
 from eyechart.kinds import Scorer
 from eyechart.runs.plan import shown_letter
 from eyechart.runs.store import RunStore
+from eyechart.schema import Score
 
 
 def scorer_id_of(scorer: Scorer, mode: str) -> str:
@@ -26,6 +27,17 @@ def score_run(store: RunStore, scorer: Scorer, mode: str) -> str:
         StoreError: If the scores cannot be written.
         SchemaError: If an answer belongs to no request of the run.
     """
+    scorer_id = scorer_id_of(scorer, mode)
+    store.write_scores(scorer_id, judge(store, scorer, mode))
+    return scorer_id
+
+
+def judge(store: RunStore, scorer: Scorer, mode: str) -> tuple[Score, ...]:
+    """Judge every response that counts, in the order of the requests, and write nothing.
+
+    Raises:
+        SchemaError: If an answer belongs to no request of the run.
+    """
     questions = {question.id: question for question in store.questions()}
     asked = {
         request.id: (position, request.question_id, request.choice_order)
@@ -42,6 +54,4 @@ def score_run(store: RunStore, scorer: Scorer, mode: str) -> str:
         question = questions[question_id]
         choices = tuple(question.choices[index] for index in order)
         scored[position] = scorer.score(response, question, choices, shown_letter(question.answer, order), mode)
-    scorer_id = scorer_id_of(scorer, mode)
-    store.write_scores(scorer_id, (scored[position] for position in sorted(scored)))
-    return scorer_id
+    return tuple(scored[position] for position in sorted(scored))

@@ -19,6 +19,7 @@ from eyechart.runs.listening import Beginning, Listener, Silent
 from eyechart.runs.pictures import PictureSource, check_drawing
 from eyechart.runs.plan import Plan, PlanOptions, check_counts, plan_run, shown_answer
 from eyechart.runs.preflight import check_first, choose_first, stop_after
+from eyechart.runs.registration import StudyPlan, keep_copy
 from eyechart.runs.retrying import Stop
 from eyechart.runs.score import score_run
 from eyechart.runs.sight import Predictor, planned_seen
@@ -46,6 +47,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         has_preflight: Whether the first answers are checked before the rest is asked.
         is_same_weights: The user vouches that the served model did not change, so that old answers are reused.
         command: The command line, for ``run.json``.
+        registration: The plan that was written before; a copy is kept in the run folder.
         max_decoded_bytes: Bound of the decoded originals kept in memory.
     """
 
@@ -57,6 +59,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     has_preflight: bool = True
     is_same_weights: bool = False
     command: tuple[str, ...] = ()
+    registration: StudyPlan | None = None
     max_decoded_bytes: int = 512 << 20
 
 
@@ -125,7 +128,7 @@ def run_benchmark(
     scorer, mode = open_scorer(options.scorer)
     asked = _ask_all(benchmark, model, views, prompt, options=options, listener=listener)
     scorer_id = score_run(asked.store, scorer, mode)
-    summary = summarise(asked.store, scorer_id)
+    summary = summarise(asked.store, scorer_id, options.registration)
     return Outcome(
         store=asked.store,
         summary=summary,
@@ -177,6 +180,8 @@ class _Session:
         origin = Origin(now=utc_now(), versions=_versions(), command=options.command)
         predict = _predictor(model)
         self.store, self.is_resumed = find_or_create(plan, options.where, origin, planned_seen(plan.requests, predict))
+        if options.registration is not None:
+            keep_copy(options.registration, self.store.folder)
         self._index = self.store.index()
         self._stale = self._find_stale(plan.model)
         self._plan = msgspec.structs.replace(plan, view_images=())

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from eyechart.errors import StoreError
-from eyechart.runs.answers import AnswerIndex, index_answers, read_answers
+from eyechart.runs.answers import AnswerIndex, contradicted_ids, index_answers, read_answers
 from eyechart.runs.files import LineWriter, read_records, write_records, write_whole
 from eyechart.runs.plan import Plan
 from eyechart.schema import (
@@ -71,6 +71,10 @@ class RunStore:
     def responses(self, index: AnswerIndex | None = None) -> Iterator[Response]:
         """Yield the one response that counts for each request that has any, in file order."""
         return read_answers(self._writer_files("responses"), index or self.index())
+
+    def contradicted(self, index: AnswerIndex) -> frozenset[str]:
+        """Return the requests with several answers of different text; reads nothing where none was answered twice."""
+        return contradicted_ids(self._writer_files("responses")) if index.n_duplicates else frozenset()
 
     def seen(self) -> Iterator[Seen]:
         """Yield what was expected to be seen, then what was observed, writers in the order of their names.
@@ -229,6 +233,7 @@ def _difference(run: Run, plan: Plan) -> str:
         "transport": (run.transport, plan.options.transport),
         "questions": (run.n_questions, len(plan.questions)),
         "repeats": (run.n_repeats, plan.options.repeats),
+        "orders of the choices": (run.n_rotations > 1, plan.options.rotations > 1),
         "seed": (run.seeds.get("limit"), plan.options.seed),
     }
     different = [name for name, (stored, planned) in pairs.items() if stored != planned]

@@ -1,17 +1,40 @@
 """From the store of a run to everything a report shows; the same store gives the same bytes."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import floor, log2
 from statistics import median
 
+import msgspec
 import numpy as np
 
+from eyechart.runs.breakdowns import estimate_breakdowns
 from eyechart.runs.cells import RunTable, read_table, total_usage
+from eyechart.runs.effects import (
+    count_flips,
+    decompositions,
+    estimate_effects,
+    estimate_shares,
+    named_views,
+    with_detectable,
+)
 from eyechart.runs.failures import group_failures
 from eyechart.runs.findings import find
+from eyechart.runs.readings import Slot, block_fragile, check_sensitivity, judge_unread, readings_of
+from eyechart.runs.registration import StudyPlan, kept_copy, register
+from eyechart.runs.resolution import estimate_resolution
 from eyechart.runs.store import RunStore
-from eyechart.schema import ConditionSummary, Contrast, Size, SizeBand, Summary, ViewImage
+from eyechart.runs.validity import check_contrasts, concerning_contrasts, find_rules
+from eyechart.schema import (
+    ConditionSummary,
+    Contrast,
+    Sensitivity,
+    Size,
+    SizeBand,
+    Summary,
+    ValidityRule,
+    ViewImage,
+)
 from eyechart.stats.clusters import find_clusters
 from eyechart.stats.codes import Code
 from eyechart.stats.conditions import (
@@ -21,20 +44,19 @@ from eyechart.stats.conditions import (
     contrasts_against,
     contrasts_between,
 )
-from eyechart.stats.design_rules import check_same_input, check_subsets
-from eyechart.stats.findings import Finding, attach
-from eyechart.stats.score_rules import check_missing, check_shared_images, check_unparsed
+from eyechart.stats.findings import attach
 from eyechart.views import IDENTICAL_VIEWS, parse_view
 
 BASELINE = "original"
 
 
-def summarise(store: RunStore, scorer_id: str) -> Summary:
+def summarise(store: RunStore, scorer_id: str, plan: StudyPlan | None = None) -> Summary:
     """Estimate everything about a run from its stored scores, and replace ``estimates.json``.
 
     Args:
         store: The run.
         scorer_id: Whose scores to take; see ``score_run``.
+        plan: The plan to read the run with; the one it was started with if left out.
 
     Returns:
         The summary that was stored.
@@ -44,38 +66,89 @@ def summarise(store: RunStore, scorer_id: str) -> Summary:
         SchemaError: If a file of the run is damaged.
     """
     table = read_table(store, scorer_id)
-    summary = estimate(table, scorer_id, tuple(store.views()))
+    summary = estimate(table, scorer_id, tuple(store.views()), judge_unread(store, table, scorer_id))
+    copy = kept_copy(store.folder)
+    if plan is not None or copy is not None:
+        summary = _registered(summary, plan or copy, table, copy)
     store.write_summary(summary)
     return summary
 
 
-def estimate(table: RunTable, scorer_id: str, views: Sequence[ViewImage]) -> Summary:
-    """Return the summary of a gathered run."""
-    values, present = table.scores()
-    scores = ScoreTable(values, present, table.image_groups, table.conditions, chance=table.chance, scorer=scorer_id)
-    rules = find_rules(table)
+def estimate(
+    table: RunTable, scorer_id: str, views: Sequence[ViewImage], lenient: Mapping[Slot, float] | None = None
+) -> Summary:
+    """Return the summary of a gathered run.
+
+    Args:
+        table: The run.
+        scorer_id: Scorer of its scores.
+        views: What each view shows.
+        lenient: What a more lenient reading gives, see ``judge_unread``.
+    """
+    scores = score_table(table, scorer_id)
+    estimates = accuracy_by_condition(scores)
+    rules = find_rules(table, scores, estimates)
     controls = same_recipes(table)
-    contrasts = attach(contrast_all(scores, controls), rules)
+    marks = concerning_contrasts(rules)
+    raw = contrast_all(scores, controls)
+    is_control = {frozenset(pair) for pair in controls}
+    headlines = [one for one in raw if frozenset((one.condition, one.baseline)) not in is_control]
+    sensitivity = check_sensitivity(readings_of(table, scores, lenient or {}), headlines)
+    contrasts = block_fragile(attach([with_detectable(one, scores) for one in raw], marks), sensitivity)
+    shown = named_views(table)
+    effects = block_fragile(attach(estimate_effects(scores, shown), marks), sensitivity)
+    rules = (*rules, *check_contrasts((*contrasts, *effects)))
     conditions = summarise_conditions(table, views)
+    breakdowns, group_effects, group_tests = estimate_breakdowns(table, scores, headlines)
+    thresholds, movement = estimate_resolution(table, scores, shown)
     return Summary(
         run=table.run,
         scorer=scorer_id,
         conditions=conditions,
-        estimates=accuracy_by_condition(scores),
+        estimates=estimates,
         contrasts=contrasts,
         size_bands=estimate_bands(table, scorer_id),
         failures=group_failures(table),
         findings=find(contrasts, conditions, controls),
         warnings=(
-            *(f"{rule.code}: {rule.message}" for rule in rules),
-            *_noise_warnings(contrasts),
+            *(f"{rule.code}: {rule.message}" for rule in rules if rule.code != Code.AA_NOISE or rule.level != "info"),
+            *_fragile_warnings(sensitivity),
             *_count_warnings(table, conditions),
         ),
         chance=float(table.chance.mean()) if len(table.questions) else None,
         n_questions=len(table.questions),
         n_clusters=find_clusters(table.image_groups).n_clusters,
         usage=total_usage(table.cells.values()),
+        effects=effects,
+        decompositions=decompositions(scores, shown, views),
+        flips=count_flips(scores, headlines, controls),
+        proportions=estimate_shares(scores, shown),
+        thresholds=thresholds,
+        movement=movement,
+        breakdowns=breakdowns,
+        group_effects=attach(group_effects, marks),
+        group_tests=group_tests,
+        sensitivity=sensitivity,
+        rules=tuple(
+            ValidityRule(code=str(rule.code), level=rule.level, message=rule.message, conditions=rule.conditions)
+            for rule in rules
+        ),
     )
+
+
+def _registered(summary: Summary, plan: StudyPlan | None, table: RunTable, copy: StudyPlan | None) -> Summary:
+    """Return the summary read with a plan; findings are made anew, since a planned family is another family."""
+    if plan is None:
+        return summary
+    marked = register(summary, plan, table, score_table(table, summary.scorer), copy)
+    findings = find(marked.contrasts, marked.conditions, same_recipes(table))
+    return msgspec.structs.replace(marked, findings=findings)
+
+
+def score_table(table: RunTable, scorer_id: str) -> ScoreTable:
+    """Return the scores of a gathered run, averaged over repeats."""
+    values, present = table.scores()
+    return ScoreTable(values, present, table.image_groups, table.conditions, chance=table.chance, scorer=scorer_id)
 
 
 def contrast_all(scores: ScoreTable, controls: Sequence[Pair]) -> tuple[Contrast, ...]:
@@ -98,32 +171,17 @@ def same_recipes(table: RunTable) -> tuple[Pair, ...]:
 
     These are the pairs that are identical by construction, and any other pair whose recipes agree throughout.
     """
+    shown: list[dict[tuple[int, int], tuple[str, ...]]] = [{} for _ in table.conditions]
+    for (question, condition, slot), cell in table.cells.items():
+        shown[condition][question, slot] = cell.recipes
     pairs = []
     for second in range(len(table.conditions)):
         for first in range(second):
             names = (table.conditions[first], table.conditions[second])
             is_known = names in IDENTICAL_VIEWS or names[::-1] in IDENTICAL_VIEWS
-            if is_known or _have_same_recipes(table, first, second):
+            if is_known or _agree(shown[first], shown[second]):
                 pairs.append(names)
     return tuple(pairs)
-
-
-def find_rules(table: RunTable) -> tuple[Finding, ...]:
-    """Return the validity rules that apply to the run."""
-    names, clusters = table.conditions, find_clusters(table.image_groups)
-    if not table.questions:
-        return ()
-    asked = table.mask(table.cells)
-    answered = table.mask(key for key, cell in table.cells.items() if cell.is_answered)
-    unparsed = table.mask(key for key, cell in table.cells.items() if cell.is_unparsed)
-    found = [
-        *check_subsets([question.id for question in table.questions], asked, names),
-        check_missing(answered | ~asked, clusters, names),
-        check_unparsed(unparsed, answered, clusters, names),
-        check_shared_images(clusters),
-        *_collapsed(table),
-    ]
-    return tuple(rule for rule in found if rule is not None)
 
 
 def summarise_conditions(table: RunTable, views: Sequence[ViewImage]) -> tuple[ConditionSummary, ...]:
@@ -169,7 +227,7 @@ def _condition(table: RunTable, index: int, rows: Sequence[ViewImage]) -> Condit
     view = parse_view(table.view_of[name])
     cells = [cell for _, cell in table.column(index)]
     scored = [cell.value for cell in cells if cell.value is not None]
-    n_expected = len(table.questions) * table.run.n_repeats
+    n_expected = sum(table.slots)
     sizes = [cell.sent_size for cell in cells if cell.sent_size is not None]
     n_answered = sum(cell.is_answered for cell in cells)
     return ConditionSummary(
@@ -198,36 +256,26 @@ def _condition(table: RunTable, index: int, rows: Sequence[ViewImage]) -> Condit
     )
 
 
-def _collapsed(table: RunTable) -> tuple[Finding, ...]:
-    """Find conditions that the model itself makes one picture of, on the questions asked under all."""
-    if not any(cell.sight is not None and cell.sight.seen_size is not None for cell in table.cells.values()):
-        return ()
-    rows = []
-    for question in range(len(table.questions)):
-        cells = [table.cells.get((question, index, 0)) for index in range(len(table.conditions))]
-        whole = [cell.content for cell in cells if cell is not None]
-        if len(whole) == len(cells):
-            rows.append(whole)
-    return check_same_input(rows, table.conditions)
+def _agree(first: Mapping[tuple[int, int], tuple[str, ...]], second: Mapping[tuple[int, int], tuple[str, ...]]) -> bool:
+    """Whether two conditions showed the same pictures wherever both were asked, and were asked together at all."""
+    shared = first.keys() & second.keys()
+    return bool(shared) and all(first[key] == second[key] for key in shared)
 
 
-def _have_same_recipes(table: RunTable, first: int, second: int) -> bool:
-    shared = [
-        (cell, other)
-        for (question, condition, repeat), cell in table.cells.items()
-        if condition == first and (other := table.cells.get((question, second, repeat))) is not None
+def _fragile_warnings(sensitivity: Iterable[Sensitivity]) -> list[str]:
+    """Say which differences change sign or significance with the way the answers are read."""
+    fragile = [
+        f"{one.condition} − {one.baseline} ({' and '.join(_changes(one))})"
+        for one in sensitivity
+        if one.sign_changes or one.significance_changes
     ]
-    return bool(shared) and all(cell.recipes == other.recipes for cell, other in shared)
+    if not fragile:
+        return []
+    return [f"not robust to how unreadable and missing answers are counted: {', '.join(fragile)}"]
 
 
-def _noise_warnings(contrasts: Iterable[Contrast]) -> list[str]:
-    """Say which identical pictures were answered differently beyond chance."""
-    return [
-        f"{Code.AA_NOISE}: {one.condition} and {one.baseline} show the same pictures, yet {one.gained} answers were "
-        f"gained and {one.lost} lost: a fault, or a model that drifts"
-        for one in contrasts
-        if Code.AA_NOISE in one.warnings
-    ]
+def _changes(one: Sensitivity) -> list[str]:
+    return ["sign"] * one.sign_changes + ["significance"] * one.significance_changes
 
 
 def _count_warnings(table: RunTable, conditions: Sequence[ConditionSummary]) -> list[str]:
@@ -236,7 +284,7 @@ def _count_warnings(table: RunTable, conditions: Sequence[ConditionSummary]) -> 
     warnings = []
     if n_missing:
         warnings.append(
-            f"{n_missing} of {len(table.questions) * table.run.n_repeats * len(conditions)} answers are missing: "
+            f"{n_missing} of {sum(table.slots) * len(conditions)} answers are missing: "
             f"accuracy with its interval leaves them out, the score over all ids counts them as 0"
         )
     if table.n_duplicates:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from eyechart.schema import Contrast, Crop, Downsample, Original, TargetOnly, View, Whiteground
+from eyechart.schema import Blank, Contrast, Crop, Downsample, NoImage, Original, TargetOnly, View, Whiteground
 from eyechart.stats.conditions import Pair, ScoreTable, contrasts_between
 from eyechart.stats.corrections import Correction
 
@@ -31,8 +31,9 @@ def name_pairs(views: Mapping[str, View]) -> tuple[NamedPair, ...]:
     With A(v) the accuracy under view v: context curve crop_k − crop_1; canvas effect crop_k − whiteground_k;
     distraction effect whiteground_k − original; in-crop context whiteground_k − target_only_original at the original
     canvas and crop_k − target_only_k at the crop canvas; canvas effect without context
-    target_only_k − target_only_original; resolution loss downsample_s − original (negative for a loss); negative
-    controls crop_1 − target_only_1 and whiteground_1 − target_only_original, whose pictures are identical.
+    target_only_k − target_only_original; resolution loss downsample_s − original (negative for a loss); visual gain
+    original − no_image and original − blank; negative controls crop_1 − target_only_1 and
+    whiteground_1 − target_only_original, whose pictures are identical.
 
     Args:
         views: Condition name → view, such as ``{"crop_3x": Crop(3.0)}``. Matched designs are left out of it.
@@ -62,6 +63,7 @@ def name_pairs(views: Mapping[str, View]) -> tuple[NamedPair, ...]:
         *(("in-crop context at crop canvas", name, TargetOnly(ratio)) for ratio, name in crops if ratio != 1.0),
         *(("canvas effect without context", name, alone) for _, name in targets),
         *(("resolution loss", name, original) for scale, name in smaller if scale != -1.0),
+        *(("visual gain", by_view[original], blind) for blind in (NoImage(), Blank()) if original in by_view),
         *((NEGATIVE_CONTROL, name, TargetOnly(1.0)) for ratio, name in crops if ratio == 1.0),
         *((NEGATIVE_CONTROL, name, alone) for ratio, name in whites if ratio == 1.0),
     ]

@@ -1,0 +1,196 @@
+"""The flags of ``check`` that plan a study: what it can detect, what it needs, and a plan under a hash."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Group, Parameter
+
+from eyechart.cli._output import print_json, print_table, say
+from eyechart.errors import UsageError
+from eyechart.stats.corrections import Correction
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from eyechart.kinds import Benchmark
+    from eyechart.runs.cells import RunTable
+    from eyechart.runs.registration import Hypothesis
+    from eyechart.runs.study import StudyPower
+    from eyechart.schema import Question, View
+
+_Study = Group("Study", sort_key=4)
+_PAIR = 2
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class StudyFlags:
+    """What is to be tested, and how well."""
+
+    write_plan: Annotated[
+        Path | None,
+        Parameter(group=_Study, help="Write hypotheses, family, margins and n under a hash, before asking."),
+    ] = None
+    hypothesis: Annotated[
+        tuple[str, ...],
+        Parameter(
+            group=_Study,
+            negative="",
+            show_default=False,
+            help="Two views, condition,baseline; repeat it. A primary family of the views if left out.",
+        ),
+    ] = ()
+    effect: Annotated[float | None, Parameter(group=_Study, help="Difference to detect: 0.05 is five points.")] = None
+    margin: Annotated[
+        float | None, Parameter(group=_Study, help="Largest difference that does not matter; tests equivalence.")
+    ] = None
+    discordance: Annotated[
+        float | None, Parameter(group=_Study, help="Share of questions expected to change their score.")
+    ] = None
+    pilot: Annotated[
+        Path | None, Parameter(group=_Study, help="Run folder that discordance and clustering are read from.")
+    ] = None
+    alpha: Annotated[float, Parameter(group=_Study, help="Error rate of the family.")] = 0.05
+    power: Annotated[float, Parameter(group=_Study, help="Chance to detect the effect.")] = 0.8
+    study_correction: Annotated[Correction, Parameter(group=_Study, help="Correction over the hypotheses.")] = "holm"
+    study_prompt: Annotated[str, Parameter(group=_Study, help="Prompt of the plan.")] = "letter_normalized"
+    study_scorer: Annotated[str, Parameter(group=_Study, help="Scorer of the plan.")] = "option_letter"
+    repeats: Annotated[int, Parameter(group=_Study, help="Repeats, for the cost.")] = 1
+    grid: Annotated[
+        int | None, Parameter(group=_Study, help="Cells a side of a needle grid: how many base samples it needs.")
+    ] = None
+
+    @property
+    def is_used(self) -> bool:
+        """Whether a study is asked about."""
+        asked = (self.write_plan, self.effect, self.margin, self.discordance, self.pilot, self.grid)
+        return bool(self.hypothesis) or any(value is not None for value in asked)
+
+    def show(self, benchmark: "Benchmark", views: "Sequence[View]", limit: int | None, *, json: bool) -> int:
+        """Print what the study can detect, and write its plan if a file is named; no model is asked."""
+        from eyechart.runs.plan import choose_questions
+        from eyechart.runs.study import StudyOptions, study_power
+        from eyechart.views import format_view
+
+        names = [format_view(view) for view in views]
+        questions = choose_questions(tuple(benchmark.questions()), limit, 0)
+        hypotheses = self._hypotheses(names)
+        options = StudyOptions(
+            alpha=self.alpha,
+            power=self.power,
+            discordance=self.discordance,
+            effect=self.effect,
+            n_views=len(names),
+            n_repeats=self.repeats,
+            grid=self.grid,
+        )
+        pairs = [(one.condition, one.baseline) for one in hypotheses]
+        study = study_power(questions, pairs, options, self._pilot())
+        if json:
+            print_json(study)
+        else:
+            _show_power(study, self.effect)
+        if self.write_plan is not None:
+            self._write(benchmark, questions, names, hypotheses, study)
+        return 0
+
+    def _hypotheses(self, views: list[str]) -> "tuple[Hypothesis, ...]":
+        from eyechart.runs.registration import Hypothesis, primary_hypotheses
+        from eyechart.stats.estimands import name_pairs
+        from eyechart.views import parse_view
+
+        if not self.hypothesis:
+            return primary_hypotheses(views)
+        names = {pair.pair: pair.name for pair in name_pairs({view: parse_view(view) for view in views})}
+        found = []
+        for text in self.hypothesis:
+            pair = tuple(part.strip() for part in text.split(","))
+            if len(pair) != _PAIR:
+                raise UsageError(f"hypothesis {text!r} names no two views", hint="for example crop_3x,original")
+            name = names.get((pair[0], pair[1]), "paired difference")
+            found.append(Hypothesis(condition=pair[0], baseline=pair[1], name=name))
+        return tuple(found)
+
+    def _pilot(self) -> "RunTable | None":
+        if self.pilot is None:
+            return None
+        from eyechart.opening import open_scorer
+        from eyechart.runs.cells import read_table
+        from eyechart.runs.score import judge, scorer_id_of
+        from eyechart.runs.store import RunStore
+
+        scorer, mode = open_scorer(self.study_scorer)
+        store = RunStore(self.pilot)
+        return read_table(store, scorer_id_of(scorer, mode), judge(store, scorer, mode))
+
+    def _write(
+        self,
+        benchmark: "Benchmark",
+        questions: "Sequence[Question]",
+        views: list[str],
+        hypotheses: "Sequence[Hypothesis]",
+        study: "StudyPower",
+    ) -> None:
+        import datetime
+
+        import msgspec
+
+        from eyechart.opening import open_prompt, open_scorer
+        from eyechart.runs.registration import PlanTerms, make_plan, write_plan
+        from eyechart.runs.score import scorer_id_of
+
+        prompt = open_prompt(self.study_prompt)
+        scorer, mode = open_scorer(self.study_scorer)
+        planned = [
+            msgspec.structs.replace(one, margin=self.margin, discordance=power.discordance, detectable=power.detectable)
+            for one, power in zip(hypotheses, study.pairs, strict=True)
+        ]
+        terms = PlanTerms(
+            prompt=f"{prompt.name}@{prompt.version}",
+            scorer=scorer_id_of(scorer, mode),
+            alpha=self.alpha,
+            power=self.power,
+            correction=self.study_correction,
+        )
+        now = datetime.datetime.now(tz=datetime.UTC)
+        plan = make_plan(benchmark.identity, questions, views, planned, terms=terms, now=now)
+        path = self.write_plan or Path("plan.toml")
+        write_plan(plan, path)
+        say(f"plan: {path}, {len(planned)} hypotheses, sha256 {plan.sha256[:12]}…; ask with run … --plan")
+
+
+def _show_power(study: "StudyPower", effect: float | None) -> None:
+    """Print one row per comparison and task."""
+    rows = []
+    for pair in study.pairs:
+        name = f"{pair.condition} − {pair.baseline}"
+        needed = "–" if effect is None else "impossible" if pair.n_needed is None else str(pair.n_needed)
+        rows.append(
+            [
+                name,
+                "all",
+                str(study.n_questions),
+                f"{100 * pair.discordance:.1f} % {pair.source}",
+                f"{pair.variance_inflation:.2f}",
+                _points(pair.detectable),
+                needed,
+            ]
+        )
+        rows += [[name, one.group, str(one.n_questions), "", "", _points(one.detectable), ""] for one in pair.groups]
+    columns = ["comparison", "task", ">n", ">flips", ">inflation", ">detectable, points", ">n needed"]
+    print_table(columns, rows)
+    say(
+        f"detectable with a power of {100 * study.power:g} % at {study.alpha:g} over {study.n_comparisons} comparisons "
+        f"(first step of Holm); {study.n_requests} requests"
+    )
+    if study.useful_views is not None:
+        say(f"averaging over more than about {study.useful_views:.1f} views per question is wasted")
+    if study.useful_repeats is not None:
+        say(f"more than about {study.useful_repeats:.1f} repeats are wasted: the noise between questions stays")
+    if study.bases_needed is not None:
+        say(f"a regional gap of 5 points needs {study.bases_needed} base samples to stand twice above its noise")
+
+
+def _points(share: float | None) -> str:
+    return "nothing" if share is None else f"{100 * share:.1f}"

@@ -1,0 +1,200 @@
+"""Compare two runs, two views of one run, or rank many models; no model is asked."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from eyechart.cli._flags import Plugin, load_plugins
+from eyechart.cli._output import Json, print_json, print_table, say
+from eyechart.errors import UsageError
+from eyechart.stats.corrections import Correction
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from eyechart.runs.compare import Comparison, Difference
+    from eyechart.runs.pairing import Side
+    from eyechart.runs.store import RunStore
+
+EXIT_BELOW = 4
+
+
+def diff(
+    *runs: Path,
+    views: Annotated[
+        str, Parameter(help="Views to compare, comma-separated; for one run exactly two. All shared ones if left out.")
+    ] = "",
+    margin: Annotated[
+        float | None, Parameter(help="Largest difference that does not matter: 0.02 is two points. Tests equivalence.")
+    ] = None,
+    correction: Annotated[Correction, Parameter(help="Correction over all differences shown.")] = "holm",
+    allow: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative="", show_default=False, help="Compare in spite of this code, such as PROMPT_MIX; repeat it."
+        ),
+    ] = (),
+    fail_below: Annotated[
+        float | None, Parameter(help="Exit 4 if an interval lies entirely below this difference, such as -0.02.")
+    ] = None,
+    confidence: Annotated[float, Parameter(help="Coverage of the intervals.")] = 0.95,
+    scorer: Annotated[str, Parameter(help="Judges every run, for example option_letter.lenient.")] = "option_letter",
+    plugin: Plugin = (),
+    json: Json = False,
+) -> int:
+    """Print later minus earlier: B − A for ``diff A B``, on the questions that both were asked alike.
+
+    With one run and two --views, the second view less the first. With more than two runs, the places that the data
+    allow each model, as sets. Different questions, prompts or transports are refused unless allowed by name.
+
+    Args:
+        runs: Run folders.
+    """
+    from eyechart.runs.compare import DiffOptions, compare_runs, compare_views
+    from eyechart.stats.codes import Code
+
+    load_plugins(plugin)
+    unknown = [code for code in allow if code not in set(Code)]
+    if unknown:
+        raise UsageError(f"no validity rule is called {', '.join(unknown)}", hint=f"rules: {', '.join(Code)}")
+    if not runs:
+        raise UsageError("no run was named", hint="eyechart diff RUN_A RUN_B, or eyechart diff RUN --views A,B")
+    chosen = tuple(part.strip() for part in views.split(",") if part.strip())
+    options = DiffOptions(
+        views=chosen, margin=margin, correction=correction, confidence=confidence, allowed=tuple(allow)
+    )
+    sides, scorer_id = _read(runs, scorer)
+    comparison = (
+        compare_views(sides[0], scorer_id, options) if len(sides) == 1 else compare_runs(sides, scorer_id, options)
+    )
+    if json:
+        print_json(comparison)
+    else:
+        _show(comparison)
+    if fail_below is not None and comparison.lies_below(fail_below):
+        say(f"a difference lies below {100 * fail_below:+g} points")
+        return EXIT_BELOW
+    return 0
+
+
+def _read(folders: "Sequence[Path]", scorer: str) -> "tuple[list[Side], str]":
+    """Judge every run by one scorer and gather it; nothing is written into the run folders."""
+    from eyechart.opening import open_scorer
+    from eyechart.runs.cells import read_table
+    from eyechart.runs.pairing import Side
+    from eyechart.runs.score import judge, scorer_id_of
+    from eyechart.runs.store import RunStore
+
+    chosen, mode = open_scorer(scorer)
+    scorer_id = scorer_id_of(chosen, mode)
+    stores = [RunStore(folder) for folder in folders]
+    return [
+        Side(label, read_table(store, scorer_id, judge(store, chosen, mode)))
+        for label, store in zip(_labels(stores), stores, strict=True)
+    ], scorer_id
+
+
+def _labels(stores: "Sequence[RunStore]") -> list[str]:
+    """Name each run by its model, or by its folder where models repeat.
+
+    Raises:
+        UsageError: If one folder is named twice.
+    """
+    folders = [store.folder.resolve() for store in stores]
+    if len(set(folders)) != len(folders):
+        raise UsageError("one run folder is named twice", hint="two views of one run: diff RUN --views A,B")
+    for labels in ([store.run.model.spec for store in stores], [store.folder.name for store in stores]):
+        if len(set(labels)) == len(labels):
+            return labels
+    return [str(store.folder) for store in stores]
+
+
+def _show(comparison: "Comparison") -> None:
+    """Print rules, then ranks or differences; sentences go to stderr."""
+    from eyechart.figures import format_n
+    from eyechart.runs.findings import find
+
+    for rule in comparison.rules:
+        say(f"{rule.level}: {rule.code}: {rule.message}")
+    counts = format_n(comparison.n_questions, comparison.n_clusters)
+    if comparison.ranks:
+        _show_ranks(comparison, counts)
+    else:
+        _show_accuracies(comparison, counts)
+    _show_differences(comparison)
+    for one in comparison.differences:
+        for finding in find([one.contrast], ()):
+            say(f"• {one.view}: {finding.text}" if comparison.kind != "views" else f"• {finding.text}")
+        if one.equivalence is not None:
+            verdict = "equivalent" if one.equivalence.is_equivalent else "not shown to be equivalent"
+            say(
+                f"• {one.view}: {verdict} within ±{100 * one.equivalence.margin:g} points, p = {one.equivalence.p:.3g} "
+                "(two one-sided tests)"
+            )
+    if comparison.differences:
+        first = comparison.differences[0].contrast
+        say(f"p: {first.p_method or 'none'}; family: {comparison.family}; interval: {first.method}, not adjusted")
+
+
+def _show_ranks(comparison: "Comparison", counts: str) -> None:
+    from eyechart.figures import format_estimate
+
+    rows = [
+        [
+            f"{rank.best}" if rank.best == rank.worst else f"{rank.best}–{rank.worst}",
+            rank.label,
+            str(rank.accuracy.n_questions),
+            format_estimate(rank.accuracy),
+        ]
+        for rank in comparison.ranks
+    ]
+    say(f"places that the data allow on {', '.join(comparison.views)}: {counts}, scored by {comparison.scorer}")
+    print_table(["place", "model", ">n", ">accuracy, % [interval]"], rows)
+
+
+def _show_accuracies(comparison: "Comparison", counts: str) -> None:
+    from eyechart.figures import format_estimate
+
+    rows = [
+        [
+            estimate.name.removeprefix("accuracy under "),
+            estimate.condition,
+            str(estimate.n_questions),
+            format_estimate(estimate),
+        ]
+        for estimate in comparison.accuracies
+    ]
+    if comparison.kind == "views":
+        rows = [row[1:] for row in rows]
+    columns = [*([] if comparison.kind == "views" else ["view"]), "side", ">n", ">accuracy, % [interval]"]
+    say(f"on the shared questions: {counts}, scored by {comparison.scorer}")
+    print_table(columns, rows)
+
+
+def _show_differences(comparison: "Comparison") -> None:
+    columns = ["difference", ">n", ">pictures", ">points [interval]", ">p adjusted", ">p", ">gained", ">lost"]
+    has_margin = any(one.equivalence is not None for one in comparison.differences)
+    columns += [">p equivalent"] if has_margin else []
+    rows = [_row(one, comparison.kind) for one in comparison.differences]
+    print_table([*columns, "marks"], rows)
+
+
+def _row(one: "Difference", kind: str) -> list[str]:
+    from eyechart.figures import format_contrast, format_p, is_significant
+
+    contrast = one.contrast
+    where = "" if kind == "views" else f" on {one.view}"
+    star = " *" if is_significant(contrast) else ""
+    return [
+        f"{contrast.condition} − {contrast.baseline}{where}",
+        str(contrast.n_questions),
+        str(contrast.n_clusters),
+        f"{format_contrast(contrast)}{star}",
+        format_p(contrast.p_adjusted),
+        format_p(contrast.p),
+        str(contrast.gained),
+        str(contrast.lost),
+        *([] if one.equivalence is None else [format_p(one.equivalence.p)]),
+        ", ".join(contrast.warnings),
+    ]

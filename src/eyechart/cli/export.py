@@ -1,0 +1,42 @@
+"""Write the answers of runs as one long table."""
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from eyechart.cli._flags import Plugin, load_plugins
+from eyechart.cli._output import say
+from eyechart.errors import UsageError
+
+
+def export(
+    *runs: Path,
+    out: Annotated[Path, Parameter(help="File to write, .csv or .parquet.")] = Path("long.csv"),
+    scorer: Annotated[str, Parameter(help="Judges every run, for example option_letter.lenient.")] = "option_letter",
+    anonymous: Annotated[
+        bool, Parameter(negative="", help="Leave out the run's name and the organisation in the model's name.")
+    ] = False,
+    plugin: Plugin = (),
+) -> int:
+    """Write one row per request of all runs: model, question, picture, view, sizes, score. No model is asked.
+
+    Args:
+        runs: Run folders.
+    """
+    from eyechart.opening import open_scorer
+    from eyechart.runs.cells import read_table
+    from eyechart.runs.export import long_rows, write_long
+    from eyechart.runs.score import judge, scorer_id_of
+    from eyechart.runs.store import RunStore
+
+    load_plugins(plugin)
+    if not runs:
+        raise UsageError("no run was named", hint="eyechart export RUN --out long.csv")
+    chosen, mode = open_scorer(scorer)
+    scorer_id = scorer_id_of(chosen, mode)
+    stores = [RunStore(folder) for folder in runs]
+    tables = (read_table(store, scorer_id, judge(store, chosen, mode)) for store in stores)
+    n_rows = write_long((row for table in tables for row in long_rows(table, scorer_id, is_anonymous=anonymous)), out)
+    say(f"wrote {out}, {n_rows} rows")
+    return 0

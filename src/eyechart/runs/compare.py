@@ -1,0 +1,348 @@
+"""Compare runs, or two views of one run: differences with intervals, equivalence, and ranks as sets."""
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from eyechart.errors import StatisticsError
+from eyechart.runs.cells import RunTable
+from eyechart.runs.pairing import ONE_VIEW, Paired, Side, check_pairing, pair_sides, refuse
+from eyechart.schema import Contrast, Estimate, Value
+from eyechart.stats.arrays import Bools, Floats
+from eyechart.stats.bootstrap import draw_weights
+from eyechart.stats.clusters import Clusters, find_clusters
+from eyechart.stats.codes import Code
+from eyechart.stats.composite import compare_models
+from eyechart.stats.conditions import ScoreTable, accuracy_by_condition, can_test, contrasts_between
+from eyechart.stats.corrections import Correction, adjust
+from eyechart.stats.equivalence import equivalence
+from eyechart.stats.findings import Level
+from eyechart.stats.rank import rank_models
+
+MEAN_OVER_VIEWS = "mean over views"
+MAX_T = "max-t step-down"
+Kind = Literal["runs", "views", "ranks"]
+_TWO = 2
+
+
+class Equivalence(Value, frozen=True, kw_only=True):
+    """Whether a difference lies inside ±``margin``: the larger p of two one-sided tests, and its interval."""
+
+    margin: float
+    p: float
+    low: float
+    high: float
+    confidence: float
+    is_equivalent: bool
+
+
+class Difference(Value, frozen=True, kw_only=True):
+    """One paired difference, second side less first, under one view or over several."""
+
+    view: str
+    contrast: Contrast
+    equivalence: Equivalence | None = None
+
+
+class Rank(Value, frozen=True, kw_only=True):
+    """The places that the data allow one model, 1 = best; models that share places are ties."""
+
+    label: str
+    accuracy: Estimate
+    best: int
+    worst: int
+
+
+class Rule(Value, frozen=True, kw_only=True):
+    """A validity rule that applies."""
+
+    code: str
+    level: Level
+    message: str
+
+
+class Comparison(Value, frozen=True, kw_only=True):
+    """All that ``eyechart diff`` prints.
+
+    Args:
+        kind: Two ``runs``, two ``views`` of one run, or ``ranks`` of many runs.
+        sides: Names of the sides; differences are later minus earlier.
+        views: What was compared.
+        scorer: Scorer of all sides.
+        n_questions: Questions that all sides share.
+        n_clusters: Pictures they are about.
+        accuracies: Accuracy of each side per view, named ``side`` on ``view``.
+        differences: One per view and pair of sides.
+        ranks: For more than two runs.
+        rules: What speaks against the comparison; evaluated before any difference.
+        allowed: Errors that were allowed by name.
+        family: What p was adjusted over, and how.
+    """
+
+    kind: Kind
+    sides: tuple[str, ...]
+    views: tuple[str, ...]
+    scorer: str
+    n_questions: int
+    n_clusters: int
+    accuracies: tuple[Estimate, ...]
+    differences: tuple[Difference, ...]
+    ranks: tuple[Rank, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    allowed: tuple[str, ...] = ()
+    family: str = ""
+
+    def lies_below(self, limit: float) -> bool:
+        """Whether the interval of any difference lies entirely below ``limit``."""
+        return any(one.contrast.high < limit for one in self.differences)
+
+
+class DiffOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How to compare.
+
+    Args:
+        views: Conditions; none means all that the sides share (for ranks: ``original`` where it is shared).
+        margin: Largest difference that does not matter, in (0, 1); None tests no equivalence.
+        correction: Correction over the differences of two runs.
+        confidence: Coverage of the intervals, in (0, 1).
+        allowed: Codes of errors that are accepted.
+        seed: Seed of the bootstrap behind ranks.
+    """
+
+    views: tuple[str, ...] = ()
+    margin: float | None = None
+    correction: Correction = "holm"
+    confidence: float = 0.95
+    allowed: tuple[str, ...] = ()
+    seed: int = 0
+
+
+def compare_views(side: Side, scorer: str, options: DiffOptions) -> Comparison:
+    """Compare two views of one run: second less first.
+
+    Args:
+        side: The run.
+        scorer: Scorer of its scores.
+        options: ``views`` names exactly two conditions.
+
+    Raises:
+        StatisticsError: If not two conditions of the run are named, or they must not be paired.
+    """
+    if len(options.views) != _TWO:
+        raise StatisticsError(
+            f"{len(options.views)} views of one run", hint="name two, for example --views original,crop_3x"
+        )
+    first, second = options.views
+    pair = [Side(name, _one_view(side.table, name)) for name in (first, second)]
+    paired = pair_sides(pair)
+    return _compare(paired, scorer, options, kind="views")
+
+
+def compare_runs(sides: Sequence[Side], scorer: str, options: DiffOptions) -> Comparison:
+    """Compare two runs view by view, or rank more than two.
+
+    Args:
+        sides: At least two runs, judged by one scorer.
+        scorer: That scorer.
+        options: Views, margin, correction.
+
+    Raises:
+        StatisticsError: If the runs share no view or question, or must not be paired.
+    """
+    shared = [view for view in sides[0].table.conditions if all(view in one.table.conditions for one in sides)]
+    views = options.views or (("original",) if len(sides) > _TWO and "original" in shared else ())
+    return _compare(pair_sides(sides, views), scorer, options, kind="runs" if len(sides) == _TWO else "ranks")
+
+
+def _one_view(table: RunTable, condition: str) -> RunTable:
+    """Return one condition of a table under a name that both sides share."""
+    if condition not in table.conditions:
+        raise StatisticsError(
+            f"view {condition!r} was not asked in this run", hint=f"it has {', '.join(table.conditions)}"
+        )
+    index = table.conditions.index(condition)
+    cells = {(key[0], 0, key[2]): cell for key, cell in table.cells.items() if key[1] == index}
+    return msgspec.structs.replace(table, conditions=(ONE_VIEW,), view_of={ONE_VIEW: condition}, cells=cells)
+
+
+def _compare(paired: Paired, scorer: str, options: DiffOptions, *, kind: Kind) -> Comparison:
+    rules = check_pairing(paired)
+    if kind == "views":  # other pictures are what two views are for
+        rules = tuple(rule for rule in rules if rule.code != Code.HETEROGENEOUS_SETTINGS or _settings_differ(paired))
+    rules = refuse(rules, options.allowed)
+    clusters = find_clusters(paired.image_groups)
+    differences, family = _differences(paired, clusters, scorer, options)
+    ranks: tuple[Rank, ...] = ()
+    if kind == "ranks":
+        ranks, differences, family = _rank(paired, clusters, scorer, options, differences)
+    warnings = tuple(dict.fromkeys(str(rule.code) for rule in rules if rule.level == "warning"))
+    return Comparison(
+        kind=kind,
+        sides=tuple(side.label for side in paired.sides),
+        views=paired.views,
+        scorer=scorer,
+        n_questions=len(paired.ids),
+        n_clusters=clusters.n_clusters,
+        accuracies=_accuracies(paired, scorer, options.confidence),
+        differences=tuple(_warned(one, warnings) for one in differences),
+        ranks=ranks,
+        rules=tuple(Rule(code=str(rule.code), level=rule.level, message=rule.message) for rule in rules),
+        allowed=options.allowed,
+        family=family,
+    )
+
+
+def _settings_differ(paired: Paired) -> bool:
+    """Whether the two views were sampled or transported in different ways, whatever the pictures."""
+    first, second = ({cell.settings for cell in paired.cells(side, ONE_VIEW) if cell} for side in range(_TWO))
+    return first != second
+
+
+def _differences(
+    paired: Paired, clusters: Clusters, scorer: str, options: DiffOptions
+) -> tuple[tuple[Difference, ...], str]:
+    """Return later − earlier side under every view, and over all views if there are several."""
+    found: list[Difference] = []
+    for first, second in combinations(range(len(paired.sides)), 2):
+        names = (paired.sides[second].label, paired.sides[first].label)
+        for index, view in enumerate(paired.views):
+            values, present = paired.values[:, index, [second, first]], paired.present[:, index, [second, first]]
+            table = ScoreTable(values, present, paired.image_groups, names, scorer=scorer)
+            for contrast in contrasts_between(table, [names], confidence=options.confidence):
+                change, both = _change(values, present)
+                found.append(_difference(view, contrast, change, both, clusters, options))
+        if len(paired.views) > 1:
+            found += _mean_difference(paired, (second, first), clusters, scorer, options)
+    return _corrected(found, options.correction)
+
+
+def _mean_difference(
+    paired: Paired, pair: tuple[int, int], clusters: Clusters, scorer: str, options: DiffOptions
+) -> list[Difference]:
+    """Return the difference over all views, one number per question."""
+    values, present = paired.values[..., list(pair)], paired.present[..., list(pair)]
+    names = (paired.sides[pair[0]].label, paired.sides[pair[1]].label)
+    contrast = compare_models(values, present, paired.image_groups, names, confidence=options.confidence)
+    if contrast is None:
+        return []
+    both = present.all(axis=2)
+    n_views = np.count_nonzero(both, axis=1)
+    change = np.where(both, values[..., 0] - values[..., 1], 0.0).sum(axis=1) / np.maximum(n_views, 1)
+    named = msgspec.structs.replace(contrast, scorer=scorer)
+    return [_difference(MEAN_OVER_VIEWS, named, change, np.asarray(n_views > 0), clusters, options)]
+
+
+def _change(values: Floats, present: Bools) -> tuple[Floats, Bools]:
+    both = np.asarray(present.all(axis=1), dtype=np.bool_)
+    return np.where(both, values[:, 0] - values[:, 1], 0.0), both
+
+
+def _difference(
+    view: str, contrast: Contrast, change: Floats, both: Bools, clusters: Clusters, options: DiffOptions
+) -> Difference:
+    if options.margin is None:
+        return Difference(view=view, contrast=contrast)
+    alpha = 1.0 - options.confidence
+    table = equivalence(change, both, clusters, options.margin, alpha=alpha)
+    tested = Equivalence(
+        margin=options.margin,
+        p=float(table.p),
+        low=float(table.low),
+        high=float(table.high),
+        confidence=round(1.0 - 2.0 * alpha, 10),
+        is_equivalent=bool(table.is_equivalent),
+    )
+    return Difference(view=view, contrast=contrast, equivalence=tested)
+
+
+def _corrected(found: Sequence[Difference], correction: Correction) -> tuple[tuple[Difference, ...], str]:
+    """Return the differences with p adjusted over all that have one, and the name of the family."""
+    tested = [one.contrast.p for one in found if one.contrast.p is not None]
+    family = f"{correction} over {len(tested)} difference{'' if len(tested) == 1 else 's'}"
+    adjusted = iter(adjust(np.array(tested, dtype=np.float64), correction).tolist())
+    return (
+        tuple(
+            one
+            if one.contrast.p is None
+            else msgspec.structs.replace(
+                one,
+                contrast=msgspec.structs.replace(
+                    one.contrast, p_adjusted=next(adjusted), correction=correction, family=family
+                ),
+            )
+            for one in found
+        ),
+        family,
+    )
+
+
+def _rank(
+    paired: Paired, clusters: Clusters, scorer: str, options: DiffOptions, differences: Iterable[Difference]
+) -> tuple[tuple[Rank, ...], tuple[Difference, ...], str]:
+    """Return rank sets over the mean of the views, with every pair's p adjusted by max-t in place of the correction."""
+    complete = np.asarray(paired.present.all(axis=(1, 2)), dtype=np.bool_)
+    values = np.where(complete[:, None], paired.values.mean(axis=1), 0.0)
+    present = np.asarray(np.repeat(complete[:, None], len(paired.sides), axis=1), dtype=np.bool_)
+    labels = tuple(side.label for side in paired.sides)
+    table = ScoreTable(values, present, paired.image_groups, labels, scorer=scorer)
+    weights = draw_weights(clusters.n_clusters, np.random.default_rng(options.seed))
+    sets = rank_models(values, np.asarray(present), clusters, weights=weights, confidence=options.confidence)
+    estimates = accuracy_by_condition(table, confidence=options.confidence)
+    is_tested = can_test(
+        sets.n_questions, len({group for group, is_used in zip(paired.image_groups, complete, strict=True) if is_used})
+    )
+    ranks = [
+        Rank(
+            label=estimate.condition,
+            accuracy=estimate,
+            best=int(sets.best[index]) if is_tested else 1,
+            worst=int(sets.worst[index]) if is_tested else len(labels),
+        )
+        for index, estimate in enumerate(estimates)
+    ]
+    n_pairs = len(labels) * (len(labels) - 1) // 2
+    family = f"{MAX_T} over {n_pairs} pairs on {' and '.join(paired.views)}"
+    wanted = MEAN_OVER_VIEWS if len(paired.views) > 1 else paired.views[0]
+    pairs = {
+        (labels[second], labels[first]): float(sets.p_adjusted[first, second])
+        for first, second in combinations(range(len(labels)), 2)
+    }
+    shown = [one for one in differences if one.view == wanted]
+    adjusted = tuple(
+        one
+        if one.contrast.p is None
+        else msgspec.structs.replace(
+            one,
+            contrast=msgspec.structs.replace(
+                one.contrast,
+                p_adjusted=pairs[one.contrast.condition, one.contrast.baseline],
+                correction=MAX_T,
+                family=family,
+            ),
+        )
+        for one in shown
+    )
+    return tuple(sorted(ranks, key=lambda rank: (rank.best, rank.worst, rank.label))), adjusted, family
+
+
+def _accuracies(paired: Paired, scorer: str, confidence: float) -> tuple[Estimate, ...]:
+    """Return the accuracy of every side under every view, on the common questions."""
+    labels = tuple(side.label for side in paired.sides)
+    found: list[Estimate] = []
+    for index, view in enumerate(paired.views):
+        table = ScoreTable(
+            paired.values[:, index], paired.present[:, index], paired.image_groups, labels, scorer=scorer
+        )
+        found += (
+            msgspec.structs.replace(estimate, name=f"accuracy under {view}")
+            for estimate in accuracy_by_condition(table, confidence=confidence)
+        )
+    return tuple(found)
+
+
+def _warned(one: Difference, codes: Iterable[str]) -> Difference:
+    warnings = tuple(dict.fromkeys((*one.contrast.warnings, *codes)))
+    return msgspec.structs.replace(one, contrast=msgspec.structs.replace(one.contrast, warnings=warnings))

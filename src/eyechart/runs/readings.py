@@ -1,0 +1,145 @@
+"""Whether a headline survives other ways to read and to count the same answers."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from eyechart.opening import open_scorer
+from eyechart.runs.cells import RunTable, slot_of
+from eyechart.runs.plan import shown_letter
+from eyechart.runs.store import RunStore
+from eyechart.schema import Contrast, Score, Sensitivity
+from eyechart.stats.arrays import Bools, Floats
+from eyechart.stats.codes import Code
+from eyechart.stats.conditions import ScoreTable, contrasts_between
+from eyechart.stats.repeats import average_repeats
+from eyechart.stats.sensitivity import bound_missing
+
+AS_SCORED = "as scored"
+Slot = tuple[int, int, int]
+
+
+def judge_unread(store: RunStore, table: RunTable, scorer_id: str) -> dict[Slot, float]:
+    """Judge the answers again in which a scorer read nothing, in its last and most lenient mode.
+
+    A letter that the strict mode reads is also the lenient one, so nothing else can change.
+
+    Args:
+        store: The run.
+        table: The same, gathered.
+        scorer_id: The scorer whose stored scores are taken.
+
+    Returns:
+        Question, condition, slot → score, of the answers that the lenient mode reads; empty for a scorer of one mode.
+    """
+    scorer, mode = open_scorer(scorer_id)
+    if scorer.name != "option_letter" or mode == "lenient":
+        return {}
+    if not any(cell.is_unparsed for cell in table.cells.values()):
+        return {}
+    unread = {score.request_id for score in store.scores(scorer_id) if score.value == 0.0 and score.answer is None}
+    places = {question.id: row for row, question in enumerate(table.questions)}
+    questions = {question.id: question for question in store.questions()}
+    asked = {request.id: request for request in store.requests() if request.id in unread}
+    read: dict[Slot, float] = {}
+    for response in store.responses():
+        request = asked.get(response.request_id)
+        if request is None:
+            continue
+        question = questions[request.question_id]
+        gold = shown_letter(question.answer, request.choice_order)
+        choices = tuple(question.choices[index] for index in request.choice_order)
+        score: Score = scorer.score(response, question, choices, gold, "lenient")
+        if score.value is not None and score.answer is not None:
+            condition = table.conditions.index(request.condition)
+            read[places[question.id], condition, slot_of(request, table.run)] = score.value
+    return read
+
+
+def readings_of(table: RunTable, scores: ScoreTable, lenient: Mapping[Slot, float]) -> dict[str, ScoreTable]:
+    """Return the scores of a run under every reading that differs from its own.
+
+    ``lenient`` accepts an option's text; ``readable only`` leaves unreadable answers out on both sides; ``unreadable by
+    chance`` credits them with the guess rate; ``missing wrong`` and ``missing right`` bound what is missing; ``without
+    errata`` leaves out questions with known errors.
+
+    Args:
+        table: The run.
+        scores: Its scores as they stand.
+        lenient: Question, condition, slot → score of answers that only the lenient mode reads.
+    """
+    unread = [key for key, cell in table.cells.items() if cell.is_unparsed]
+    found = {AS_SCORED: scores}
+    if lenient:
+        found["lenient"] = _with(scores, *_slots(table, dict(lenient)))
+    if unread:
+        rates = {key: float(table.chance[key[0]]) for key in unread}
+        found["readable only"] = _with(scores, *_slots(table, dict.fromkeys(unread)))
+        found["unreadable by chance"] = _with(scores, *_slots(table, rates))
+    if not np.asarray(scores.present).all():
+        found |= bound_missing(scores)
+    errata = np.array([question.has_errata for question in table.questions], dtype=np.bool_)
+    if errata.any():
+        found["without errata"] = msgspec.structs.replace(scores, present=np.asarray(scores.present) & ~errata[:, None])
+    return found
+
+
+def check_sensitivity(
+    readings: Mapping[str, ScoreTable], contrasts: Sequence[Contrast], *, alpha: float = 0.05
+) -> tuple[Sensitivity, ...]:
+    """Return every contrast under every reading, with what changes; nothing where there is one reading only.
+
+    Args:
+        readings: Reading → scores.
+        contrasts: The headlines.
+        alpha: Level at which significance is judged, on p without correction.
+    """
+    if len(readings) <= 1 or not contrasts:
+        return ()
+    pairs = [(one.condition, one.baseline) for one in contrasts]
+    by_pair: dict[tuple[str, str], list[Contrast]] = {pair: [] for pair in pairs}
+    for name, scores in readings.items():
+        for contrast in contrasts_between(scores, pairs):
+            named = msgspec.structs.replace(contrast, subset=name, p_adjusted=None, correction=None, family=None)
+            by_pair[contrast.condition, contrast.baseline].append(named)
+    found = []
+    for (condition, baseline), own in by_pair.items():
+        signs = {float(np.sign(one.value)) for one in own}
+        verdicts = {one.p <= alpha for one in own if one.p is not None}
+        found.append(
+            Sensitivity(
+                condition,
+                baseline,
+                readings=tuple(own),
+                sign_changes={-1.0, 1.0} <= signs,
+                significance_changes=len(verdicts) > 1,
+            )
+        )
+    return tuple(found)
+
+
+def block_fragile(contrasts: Iterable[Contrast], checked: Iterable[Sensitivity]) -> tuple[Contrast, ...]:
+    """Block contrasts whose sides are unreadable at different rates and whose verdict depends on the reading."""
+    fragile = {(one.condition, one.baseline) for one in checked if one.sign_changes or one.significance_changes}
+    return tuple(
+        msgspec.structs.replace(one, blocked_by=tuple(dict.fromkeys((*one.blocked_by, str(Code.UNPARSED_BY_VIEW)))))
+        if (one.condition, one.baseline) in fragile and Code.UNPARSED_BY_VIEW in one.warnings
+        else one
+        for one in contrasts
+    )
+
+
+def _slots(table: RunTable, changed: Mapping[Slot, float | None]) -> tuple[Floats, Bools]:
+    """Return scores averaged over repeats with some replaced, or left out where None."""
+    shape = (len(table.questions), len(table.conditions), table.n_slots)
+    values, present = np.zeros(shape), np.zeros(shape, dtype=np.bool_)
+    for key, cell in table.cells.items():
+        value = changed.get(key, cell.value)
+        if value is not None:
+            values[key], present[key] = value, True
+    return average_repeats(values, present)
+
+
+def _with(scores: ScoreTable, values: Floats, present: Bools) -> ScoreTable:
+    return msgspec.structs.replace(scores, values=values, present=present)

@@ -1,0 +1,392 @@
+"""Plans written before anything is asked: hypotheses, family, margins and n, under a hash that shows later changes."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from eyechart.errors import UsageError
+from eyechart.runs.cells import RunTable
+from eyechart.runs.files import write_whole
+from eyechart.schema import (
+    BenchmarkIdentity,
+    Contrast,
+    HypothesisResult,
+    Question,
+    Registration,
+    Summary,
+    content_sha256,
+)
+from eyechart.settings import read_settings, read_toml
+from eyechart.stats.conditions import ScoreTable, contrasts_between
+from eyechart.stats.corrections import Correction, adjust
+from eyechart.stats.equivalence import equivalence
+from eyechart.stats.estimands import NEGATIVE_CONTROL, name_pairs
+from eyechart.stats.paired import subtract
+from eyechart.views import parse_view
+
+REGISTRATION_FILE = "registration.toml"
+"""Name of the copy that a run keeps of the plan it was started with."""
+# Named first because each answers one question; the rest of a family would only cost power.
+_PRIMARY = (
+    ("distraction effect", "whiteground_3x"),
+    ("canvas effect", "crop_3x"),
+    ("in-crop context at original canvas", "whiteground_3x"),
+    ("resolution loss", "downsample_0_5"),
+    ("resolution loss", "downsample_0_25"),
+)
+_MOST_HYPOTHESES = 8
+_HEADER = """\
+# A plan, written by eyechart before anything is asked. `eyechart run --plan` and `eyechart report --plan` read it.
+# Results of these hypotheses are confirmatory, all others exploratory. sha256 covers every value: a later change shows.
+"""
+
+
+class Hypothesis(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One difference to be tested: condition − baseline, two-sided.
+
+    Args:
+        condition: Condition.
+        baseline: What is subtracted.
+        name: What the difference measures.
+        margin: Largest difference that does not matter; tests equivalence as well.
+        discordance: Share of questions expected to change their score.
+        detectable: Smallest difference that n questions then detect.
+    """
+
+    condition: str
+    baseline: str
+    name: str = "paired difference"
+    margin: float | None = None
+    discordance: float | None = None
+    detectable: float | None = None
+
+
+class StudyPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A plan as it stands in the file.
+
+    Args:
+        written_at: ISO time.
+        benchmark: Name of the benchmark.
+        revision: Its content hash.
+        questions_sha256: Hash of the question ids.
+        n_questions: Their number.
+        n_pictures: Pictures they are about.
+        views: Conditions to ask.
+        prompt: Id of the prompt.
+        scorer: Id of the scorer.
+        alpha: Error rate of the family.
+        power: Chance to detect the detectable differences.
+        correction: Correction over the hypotheses.
+        hypothesis: The family.
+        sha256: Hash of all of the above.
+    """
+
+    written_at: str
+    benchmark: str
+    revision: str
+    questions_sha256: str
+    n_questions: int
+    n_pictures: int
+    views: tuple[str, ...]
+    prompt: str
+    scorer: str
+    alpha: float = 0.05
+    power: float = 0.8
+    correction: Correction = "holm"
+    hypothesis: tuple[Hypothesis, ...]
+    sha256: str = ""
+
+    @property
+    def content_sha256(self) -> str:
+        """Hash of everything but ``sha256`` itself."""
+        return content_sha256(msgspec.structs.replace(self, sha256=""))
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether a value was changed after the plan was written."""
+        return self.sha256 != self.content_sha256
+
+
+def primary_hypotheses(views: Sequence[str]) -> tuple[Hypothesis, ...]:
+    """Return the family to test by default: distraction, canvas and in-crop context at 3×, resolution at ½ and ¼.
+
+    Without any of them, every view against the original, or the first view; at most eight. Negative controls are
+    alarms and never hypotheses.
+
+    Example:
+        >>> [(h.name, h.condition, h.baseline) for h in primary_hypotheses(["original", "whiteground_3x"])]
+        [('distraction effect', 'whiteground_3x', 'original')]
+    """
+    named = name_pairs({view: parse_view(view) for view in views})
+    found = [
+        Hypothesis(name=pair.name, condition=pair.condition, baseline=pair.baseline)
+        for name, condition in _PRIMARY
+        for pair in named
+        if (pair.name, pair.condition) == (name, condition)
+    ]
+    if not found and views:
+        baseline = "original" if "original" in views else views[0]
+        controls = {frozenset(pair.pair) for pair in named if pair.name == NEGATIVE_CONTROL}
+        found = [
+            Hypothesis(condition=view, baseline=baseline)
+            for view in views
+            if view != baseline and frozenset((view, baseline)) not in controls
+        ]
+    return tuple(found[:_MOST_HYPOTHESES])
+
+
+class PlanTerms(msgspec.Struct, frozen=True, kw_only=True):
+    """How the hypotheses of a plan are to be tested; see ``StudyPlan``."""
+
+    prompt: str
+    scorer: str
+    alpha: float = 0.05
+    power: float = 0.8
+    correction: Correction = "holm"
+
+
+def make_plan(
+    identity: BenchmarkIdentity,
+    questions: Sequence[Question],
+    views: Sequence[str],
+    hypotheses: Sequence[Hypothesis],
+    *,
+    terms: PlanTerms,
+    now: datetime,
+) -> StudyPlan:
+    """Return a plan with its hash.
+
+    Args:
+        identity: The benchmark.
+        questions: The questions to ask.
+        views: Conditions to ask them under.
+        hypotheses: The family.
+        terms: How it is tested.
+        now: The present, with a time zone.
+
+    Raises:
+        UsageError: If there is no hypothesis, one stands twice, or one names a view that is not asked.
+    """
+    pairs = [frozenset((one.condition, one.baseline)) for one in hypotheses]
+    if not pairs or len(set(pairs)) < len(pairs):
+        raise UsageError("a plan needs hypotheses, each once", hint="name two views, for example crop_3x,original")
+    unknown = sorted({name for pair in pairs for name in pair} - set(views))
+    if unknown:
+        raise UsageError(f"not among the views to ask: {', '.join(unknown)}", hint=f"views: {', '.join(views)}")
+    plan = StudyPlan(
+        written_at=now.isoformat(timespec="seconds"),
+        benchmark=identity.name,
+        revision=identity.revision,
+        questions_sha256=hash_ids([question.id for question in questions]),
+        n_questions=len(questions),
+        n_pictures=len({question.image_group for question in questions}),
+        views=tuple(views),
+        prompt=terms.prompt,
+        scorer=terms.scorer,
+        alpha=terms.alpha,
+        power=terms.power,
+        correction=terms.correction,
+        hypothesis=tuple(hypotheses),
+    )
+    return msgspec.structs.replace(plan, sha256=plan.content_sha256)
+
+
+def hash_ids(ids: Sequence[str]) -> str:
+    """Return the hash of question ids, whatever their order."""
+    return content_sha256(sorted(ids))
+
+
+def write_plan(plan: StudyPlan, path: Path) -> None:
+    """Write a plan as TOML; an existing file is never replaced, since a plan is written once.
+
+    Raises:
+        UsageError: If the file exists.
+        StoreError: If it cannot be written.
+    """
+    if path.exists():
+        raise UsageError(f"{path} exists", hint="a plan is written once: name another file")
+    fields = msgspec.to_builtins(plan)
+    hypotheses = fields.pop("hypothesis")
+    lines = [_HEADER, *_toml_lines(fields)]
+    for hypothesis in hypotheses:
+        lines += ["", "[[hypothesis]]", *_toml_lines(hypothesis)]
+    write_whole(path, ["\n".join(lines).encode() + b"\n"])
+
+
+def read_plan(path: Path) -> StudyPlan:
+    """Read a plan, changed or not.
+
+    Raises:
+        UsageError: If it cannot be read, or is no plan.
+    """
+    return read_settings(StudyPlan, read_toml(path), f"plan {path.name}")
+
+
+def keep_copy(plan: StudyPlan, folder: Path) -> None:
+    """Keep the plan in a run folder; the first one stands.
+
+    Raises:
+        StoreError: If it cannot be written.
+    """
+    if not (folder / REGISTRATION_FILE).exists():
+        write_plan(plan, folder / REGISTRATION_FILE)
+
+
+def kept_copy(folder: Path) -> StudyPlan | None:
+    """Return the plan that a run was started with, None if it was started without.
+
+    Raises:
+        UsageError: If the copy is damaged.
+    """
+    path = folder / REGISTRATION_FILE
+    return read_plan(path) if path.is_file() else None
+
+
+def register(
+    summary: Summary, plan: StudyPlan, table: RunTable, scores: ScoreTable, copy: StudyPlan | None = None
+) -> Summary:
+    """Mark every result of a summary as confirmatory or exploratory, and add the results of the hypotheses.
+
+    Where the plan was changed, nothing is confirmatory.
+
+    Args:
+        summary: The summary.
+        plan: The plan that the report is read with.
+        table: The run.
+        scores: Its scores.
+        copy: The plan that the run was started with, if it kept any.
+    """
+    notes = _departures(summary, plan, table)
+    is_changed = plan.is_changed or (copy is not None and copy.sha256 != plan.sha256)
+    if plan.is_changed:
+        notes.append("a value of the plan was changed after it was written: its hash does not fit")
+    if copy is not None and copy.sha256 != plan.sha256:
+        notes.append("the run was started with another plan")
+    first = _first_answer(table)
+    if first is not None and _is_later(plan.written_at, first):
+        is_changed = True
+        notes.append(f"the plan was written at {plan.written_at}, after the first answer ({first})")
+    known = {one.condition for one in summary.estimates}
+    results = _results(plan, scores, known, summary, is_changed=is_changed)
+    planned = {(one.condition, one.baseline): one.contrast for one in results if one.contrast is not None}
+    return msgspec.structs.replace(
+        summary,
+        contrasts=tuple(_marked(one, planned) for one in summary.contrasts),
+        effects=tuple(_marked(one, planned) for one in summary.effects),
+        group_effects=tuple(msgspec.structs.replace(one, role="exploratory") for one in summary.group_effects),
+        registration=Registration(
+            sha256=plan.sha256,
+            written_at=plan.written_at,
+            is_changed=is_changed,
+            correction=plan.correction,
+            results=results,
+            notes=tuple(notes),
+        ),
+    )
+
+
+def _first_answer(table: RunTable) -> str | None:
+    endings = (cell.ending for cell in table.cells.values())
+    return min((ending.finished_at for ending in endings if ending and ending.finished_at), default=None)
+
+
+def _is_later(written: str, answered: str) -> bool:
+    try:
+        return datetime.fromisoformat(written) > datetime.fromisoformat(answered)
+    except (TypeError, ValueError):
+        return False
+
+
+def _departures(summary: Summary, plan: StudyPlan, table: RunTable) -> list[str]:
+    """Say in what a run is not the one that was planned."""
+    run = summary.run
+    ids = hash_ids([question.id for question in table.questions])
+    pairs: Mapping[str, tuple[object, object]] = {
+        "benchmark": (f"{plan.benchmark} {plan.revision[:12]}", f"{run.benchmark.name} {run.benchmark.revision[:12]}"),
+        "prompt": (plan.prompt, run.prompt_id),
+        "scorer": (plan.scorer, summary.scorer),
+        "number of questions": (plan.n_questions, len(table.questions)),
+        "question ids": (plan.questions_sha256[:12], ids[:12]),
+    }
+    notes = [
+        f"{name}: planned {planned}, found {found}" for name, (planned, found) in pairs.items() if planned != found
+    ]
+    lacking = [view for view in plan.views if view not in table.conditions]
+    return [*notes, *([f"planned views that were not asked: {', '.join(lacking)}"] if lacking else [])]
+
+
+def _results(
+    plan: StudyPlan, scores: ScoreTable, known: set[str], summary: Summary, *, is_changed: bool
+) -> tuple[HypothesisResult, ...]:
+    """Test the hypotheses as one family, each with what the validity rules say about it."""
+    wanted = [one for one in plan.hypothesis if one.condition in known and one.baseline in known]
+    confidence = round(1.0 - plan.alpha, 10)
+    tested = contrasts_between(scores, [(one.condition, one.baseline) for one in wanted], confidence=confidence)
+    by_pair = {(one.condition, one.baseline): one for one in tested}
+    raw = [one.p for one in tested if one.p is not None]
+    adjusted = iter(adjust(np.array(raw, dtype=np.float64), plan.correction).tolist())
+    for pair, contrast in by_pair.items():
+        marks = _marks(summary, *pair)
+        by_pair[pair] = msgspec.structs.replace(
+            contrast,
+            role="exploratory" if is_changed else "confirmatory",
+            p_adjusted=None if contrast.p is None else next(adjusted),
+            correction=plan.correction,
+            family=f"{len(raw)} hypotheses of the plan",
+            blocked_by=marks[0],
+            warnings=tuple(dict.fromkeys((*contrast.warnings, *marks[1]))),
+        )
+    return tuple(
+        _result(one, by_pair.get((one.condition, one.baseline)), scores, plan.alpha) for one in plan.hypothesis
+    )
+
+
+def _marks(summary: Summary, condition: str, baseline: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return what blocks a pair of conditions, and what warns of it."""
+    own = [
+        rule
+        for rule in summary.rules
+        if (rule.conditions and {condition, baseline} & set(rule.conditions))
+        or (rule.level == "error" and not rule.conditions)
+    ]
+    same = [one for one in summary.contrasts if {one.condition, one.baseline} == {condition, baseline}]
+    blocked = [rule.code for rule in own if rule.level == "error"] + [code for one in same for code in one.blocked_by]
+    warned = [rule.code for rule in own if rule.level == "warning"]
+    return tuple(dict.fromkeys(blocked)), tuple(dict.fromkeys(warned))
+
+
+def _result(one: Hypothesis, contrast: Contrast | None, scores: ScoreTable, alpha: float) -> HypothesisResult:
+    result = HypothesisResult(one.name, one.condition, one.baseline, contrast=contrast, margin=one.margin)
+    if contrast is None or one.margin is None:
+        return result
+    columns = np.array([scores.column(one.condition)]), np.array([scores.column(one.baseline)])
+    change, both = subtract(scores.values, scores.present, *columns)
+    table = equivalence(change[:, 0], both[:, 0], scores.clusters, one.margin, alpha=alpha)
+    return msgspec.structs.replace(
+        result, equivalence_p=float(table.p), is_equivalent=bool(table.is_equivalent) and not contrast.blocked_by
+    )
+
+
+def _marked(contrast: Contrast, planned: Mapping[tuple[str, str], Contrast]) -> Contrast:
+    """Return a contrast with its role; a planned one carries the p of the plan's family."""
+    found = planned.get((contrast.condition, contrast.baseline))
+    if found is None:
+        return msgspec.structs.replace(contrast, role="exploratory")
+    return msgspec.structs.replace(
+        contrast, role=found.role, p_adjusted=found.p_adjusted, correction=found.correction, family=found.family
+    )
+
+
+def _toml_lines(fields: Mapping[str, object]) -> list[str]:
+    return [f"{name} = {_toml_value(value)}" for name, value in fields.items() if value is not None]
+
+
+def _toml_value(value: object) -> str:
+    """Write a text, number or list of texts; JSON's escapes are TOML's too."""
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_toml_value(entry) for entry in value)}]"
+    return json.dumps(value)

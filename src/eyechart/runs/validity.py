@@ -1,0 +1,402 @@
+"""Which validity rules apply to a run, evaluated before any effect is printed."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+import numpy as np
+
+from eyechart.runs.breakdowns import groupings
+from eyechart.runs.cells import Cell, RunTable
+from eyechart.schema import Contrast, Estimate, ResponseState
+from eyechart.stats.clusters import find_clusters
+from eyechart.stats.codes import Code
+from eyechart.stats.conditions import ScoreTable
+from eyechart.stats.design_rules import check_constant, check_same_input, check_subsets
+from eyechart.stats.findings import Finding, Level
+from eyechart.stats.letters import estimate_letter_bias, summarise_rotations
+from eyechart.stats.ratio import ChanceCorrectedTable, correct_for_chance
+from eyechart.stats.repeats import measure_noise
+from eyechart.stats.score_rules import (
+    check_blind,
+    check_groups,
+    check_letters,
+    check_missing,
+    check_range,
+    check_shared_images,
+    check_size,
+    check_tests,
+    check_unparsed,
+)
+
+# One side asked longer than this, or this much later than the other, may have met another model behind one name.
+_LONGEST_SPAN, _LARGEST_GAP = timedelta(days=7), timedelta(days=1)
+_CONTRADICTED_SHARE_ERROR = 0.01
+_LOOSE_MODES = frozenset({"lenient", "compat"})
+_BLIND = frozenset({"no_image", "blank"})
+_MOST_NAMED = 5
+_TWO = 2
+_CLEAR_LETTERS = 30
+
+
+def find_rules(table: RunTable, scores: ScoreTable, estimates: Sequence[Estimate]) -> tuple[Finding, ...]:
+    """Return the rules that apply to a run, one finding per rule and cause.
+
+    Args:
+        table: The run.
+        scores: Its scores, averaged over repeats.
+        estimates: Accuracy of every condition.
+    """
+    if not table.questions:
+        return ()
+    names, clusters = table.conditions, find_clusters(table.image_groups)
+    asked = table.mask(table.cells)
+    answered = table.mask(key for key, cell in table.cells.items() if cell.is_answered)
+    unparsed = table.mask(key for key, cell in table.cells.items() if cell.is_unparsed)
+    found = [
+        *_check_making(table),
+        *check_subsets([question.id for question in table.questions], asked, names),
+        check_missing(answered | ~asked, clusters, names),
+        check_unparsed(unparsed, answered, clusters, names),
+        *_check_letters(table),
+        *_check_shuffle(table),
+        *_check_blind(table, scores, estimates),
+        *_check_range(scores, estimates),
+        *_check_epochs(table),
+        check_size(len(table.questions), clusters.n_clusters),
+        check_shared_images(clusters),
+        *_check_groups(table),
+        *_check_errata(table),
+        *_check_pictures(table),
+    ]
+    return tuple(rule for rule in found if rule is not None)
+
+
+def check_contrasts(contrasts: Sequence[Contrast]) -> tuple[Finding, ...]:
+    """Return the rules about contrasts: identical pictures that differ, and many p-values without correction."""
+    found = []
+    for one in contrasts:
+        if Code.SAME_INPUT not in one.warnings:
+            continue
+        is_alarm = Code.AA_NOISE in one.warnings
+        end = ": a fault, or a model that drifts" if is_alarm else ", which is what repetition alone changes"
+        found.append(
+            Finding(
+                code=Code.AA_NOISE,
+                level="warning" if is_alarm else "info",
+                message=f"{one.condition} and {one.baseline} show the same pictures, yet {one.gained} answers were "
+                f"gained and {one.lost} lost{end}",
+            )
+        )
+    many = check_tests(contrasts)
+    return tuple(found) if many is None else (*found, many)
+
+
+def concerning_contrasts(rules: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the rules that mark contrasts: errors, and warnings that name conditions."""
+    return tuple(rule for rule in rules if rule.level == "error" or rule.conditions)
+
+
+def _check_making(table: RunTable) -> list[Finding | None]:
+    """Find what differs in how conditions were asked, answered and judged."""
+    cells = {name: [cell for _, cell in table.column(index)] for index, name in enumerate(table.conditions)}
+    shown = {name: [cell for cell in own if cell.recipes] for name, own in cells.items()}
+    judges = {name: [cell.verdict.judge for cell in own if cell.verdict is not None] for name, own in cells.items()}
+    return [
+        _check_prompts(table),
+        check_constant(
+            Code.HETEROGENEOUS_SETTINGS,
+            "settings",
+            {name: [cell.settings for cell in own] for name, own in shown.items() if own},
+        ),
+        check_constant(Code.JUDGE_DRIFT, "judges", {name: own for name, own in judges.items() if own}),
+        *_check_drift(cells),
+        _check_random_fill(cells),
+        _check_loose_matching(table),
+        *_check_contradictions(table, cells),
+    ]
+
+
+def _check_prompts(table: RunTable) -> Finding | None:
+    """Find conditions that asked a question in other words than most conditions did."""
+    n_apart = dict.fromkeys(table.conditions, 0)
+    for question in range(len(table.questions)):
+        words = {
+            name: cell.prompt_sha256
+            for index, name in enumerate(table.conditions)
+            if (cell := table.cells.get((question, index, 0))) is not None
+        }
+        if len(set(words.values())) > 1:
+            listed = list(words.values())
+            usual = max(words.values(), key=lambda word: (listed.count(word), word))
+            for name, word in words.items():
+                n_apart[name] += word != usual
+    apart = tuple(name for name, n in n_apart.items() if n)
+    if not apart:
+        return None
+    counts = ", ".join(f"{name} {n_apart[name]} of {len(table.questions)} questions" for name in apart)
+    return Finding(
+        code=Code.PROMPT_MIX, level="error", message=f"asked in other words than the rest: {counts}", conditions=apart
+    )
+
+
+def _check_drift(cells: dict[str, list[Cell]]) -> list[Finding]:
+    """Find a provider that changed, a run that took days, and conditions asked at another time than the rest."""
+    endings = [cell.ending for own in cells.values() for cell in own if cell.ending is not None]
+    prints = sorted({ending.provider_fingerprint for ending in endings if ending.provider_fingerprint})
+    times = {
+        name: [time for cell in own if cell.ending and (time := _time(cell.ending.finished_at)) is not None]
+        for name, own in cells.items()
+    }
+    every = sorted(time for own in times.values() for time in own)
+    found = []
+    if len(prints) > 1:
+        text = f"the provider's fingerprint changed during the run: {', '.join(prints[:_MOST_NAMED])}"
+        found.append(Finding(code=Code.DRIFT, level="warning", message=text))
+    if every and every[-1] - every[0] > _LONGEST_SPAN:
+        text = f"the answers span {(every[-1] - every[0]).days} days"
+        found.append(Finding(code=Code.DRIFT, level="warning", message=text))
+    middles = {name: sorted(own)[len(own) // 2] for name, own in times.items() if own}
+    if middles and max(middles.values()) - min(middles.values()) > _LARGEST_GAP:
+        first = min(middles.values())
+        late = tuple(name for name, middle in middles.items() if middle - first > _LARGEST_GAP)
+        text = f"asked more than a day after the other views: {', '.join(late)}; view and date are confounded"
+        found.append(Finding(code=Code.DRIFT, level="warning", message=text, conditions=late))
+    return found
+
+
+def _time(text: str | None) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+
+
+def _check_random_fill(cells: dict[str, list[Cell]]) -> Finding | None:
+    filled = {
+        name: sum(cell.ending is not None and cell.ending.is_random_fill for cell in own) for name, own in cells.items()
+    }
+    names = tuple(name for name, n in filled.items() if n)
+    if not names:
+        return None
+    return Finding(
+        code=Code.RANDOM_FILL,
+        level="error",
+        message=f"unreadable answers had been replaced by random options ({_counted(filled)}): score the raw texts",
+        conditions=names,
+    )
+
+
+def _check_loose_matching(table: RunTable) -> Finding | None:
+    judges = {cell.verdict.judge for cell in table.cells.values() if cell.verdict is not None}
+    loose = sorted(judge for judge in judges if judge.partition("@")[0].partition(".")[2] in _LOOSE_MODES)
+    if not loose:
+        return None
+    text = f"{', '.join(loose)} reads a letter where none is stated: report the strict reading beside it"
+    return Finding(code=Code.LENIENT_MATCH, level="warning", message=text)
+
+
+def _check_contradictions(table: RunTable, cells: dict[str, list[Cell]]) -> list[Finding]:
+    """Find requests with several different answers; few are two processes that asked at once, many a mixed store."""
+    if not table.n_contradicted:
+        return []
+    share = max(n / max(len(cells[name]), 1) for name, n in table.n_contradicted.items())
+    level: Level = "error" if share > _CONTRADICTED_SHARE_ERROR else "warning"
+    text = f"requests with several different answers ({_counted(table.n_contradicted)}); the first counts"
+    return [Finding(code=Code.DUP_ROWS, level=level, message=text, conditions=tuple(table.n_contradicted))]
+
+
+def _check_letters(table: RunTable) -> list[Finding]:
+    """Find a preference for letters under the first condition that shows the picture, per number of options."""
+    shown = [index for index, name in enumerate(table.conditions) if table.view_of[name] not in _BLIND]
+    by_options: dict[int, list[tuple[int, int, str]]] = {}
+    for row, cell in table.column(shown[0]) if shown else []:
+        question = table.questions[row]
+        given, gold = _index(cell.verdict.answer if cell.verdict else None), _index(question.answer)
+        if given is None or gold is None or not cell.choice_order or given >= question.n_choices:
+            continue
+        entry = (given, cell.choice_order.index(gold), question.image_group)
+        by_options.setdefault(question.n_choices, []).append(entry)
+    found = []
+    for n_options, entries in sorted(by_options.items()):
+        if len(entries) < _CLEAR_LETTERS or n_options < _TWO:
+            continue
+        given_letters, gold_letters = (np.array([entry[side] for entry in entries]) for side in (0, 1))
+        clusters = find_clusters([entry[2] for entry in entries])
+        rule = check_letters(estimate_letter_bias(given_letters, gold_letters, clusters, n_options))
+        if rule is not None:
+            text = f"{n_options} options, {table.conditions[shown[0]]}: {rule.message}"
+            found.append(msgspec.structs.replace(rule, message=text))
+    return found
+
+
+def _index(letter: str | None) -> int | None:
+    return ord(letter) - ord("A") if letter and len(letter) == 1 and "A" <= letter <= "Z" else None
+
+
+def _check_shuffle(table: RunTable) -> list[Finding]:
+    """Say what stays when the choices are rotated under their letters, per condition."""
+    if table.run.n_rotations <= 1:
+        return []
+    parts, own = [], _by_condition(table)
+    for index, name in enumerate(table.conditions):
+        shape = (len(table.questions), table.n_slots)
+        letters, contents = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        present = np.zeros(shape, dtype=np.bool_)
+        gold = np.array([_index(question.answer) or 0 for question in table.questions])
+        for (row, slot), cell in own[index].items():
+            given = _index(cell.verdict.answer if cell.verdict else None)
+            if cell.value is not None:
+                known = given is not None and given < len(cell.choice_order)
+                letters[row, slot] = given if known and given is not None else -1
+                contents[row, slot] = cell.choice_order[given] if known and given is not None else -1
+                present[row, slot] = True
+        turned = summarise_rotations(letters, contents, gold, present)
+        if turned.n_rotations.any():
+            right = 100 * float(turned.all_right[turned.n_rotations > 0].mean())
+            parts.append(
+                f"{name} {right:.1f} % right in every order, letter followed in {100 * turned.letter_following:.1f} %"
+            )
+    text = f"choices in {table.run.n_rotations} orders, averaged per question: {'; '.join(parts)}"
+    return [Finding(code=Code.SHUFFLE, level="info", message=text)]
+
+
+def _check_blind(table: RunTable, scores: ScoreTable, estimates: Sequence[Estimate]) -> list[Finding]:
+    """Find questions that can be answered without the picture."""
+    found = []
+    for estimate in estimates:
+        if table.view_of.get(estimate.condition) not in _BLIND or estimate.chance is None:
+            continue
+        rule = check_blind(estimate)
+        if rule is None:
+            continue
+        column = scores.column(estimate.condition)
+        right = np.asarray(scores.present)[:, column] & (np.asarray(scores.values)[:, column] >= 1.0)
+        solved = [question.id for question, is_right in zip(table.questions, right, strict=True) if is_right]
+        more = f" and {len(solved) - _MOST_NAMED} more" if len(solved) > _MOST_NAMED else ""
+        text = f"{rule.message}; {len(solved)} solved blind: {', '.join(solved[:_MOST_NAMED])}{more}"
+        found.append(msgspec.structs.replace(rule, message=text))
+    return found
+
+
+def _check_range(scores: ScoreTable, estimates: Sequence[Estimate]) -> list[Finding]:
+    """Find conditions at the ceiling or at chance; one finding for all of a kind."""
+    chance = np.zeros(scores.n_questions) if scores.chance is None else np.asarray(scores.chance)
+    table = correct_for_chance(scores.values, scores.present, chance, scores.clusters)
+    by_end: dict[bool, list[Finding]] = {}
+    for estimate in estimates:
+        column = scores.column(estimate.condition)
+        row = ChanceCorrectedTable(*(field[column] for field in table))
+        rule = check_range(estimate, row) if estimate.condition not in _BLIND else None
+        if rule is not None:
+            by_end.setdefault("ceiling" in rule.message, []).append(rule)
+    return [_merged(rules) for rules in by_end.values()]
+
+
+def _merged(rules: Sequence[Finding]) -> Finding:
+    text = "; ".join(rule.message for rule in rules)
+    return msgspec.structs.replace(
+        rules[0], message=text, conditions=tuple(name for rule in rules for name in rule.conditions)
+    )
+
+
+def _check_epochs(table: RunTable) -> list[Finding]:
+    """Say how noisy repeats are; they are averaged per question, never counted as questions."""
+    if table.run.n_repeats <= 1:
+        return []
+    shape = (len(table.questions), table.n_slots)
+    flips, shares = [], []
+    for own in _by_condition(table):
+        values, present = np.zeros(shape), np.zeros(shape, dtype=np.bool_)
+        for (row, slot), cell in own.items():
+            if cell.value is not None:
+                values[row, slot], present[row, slot] = cell.value, True
+        noise = measure_noise(values, present)
+        if noise.n_pairs:
+            flips.append(noise.flip_rate)
+            shares.append(noise.within_share)
+    if not flips:
+        return []
+    text = (
+        f"{table.run.n_repeats} repeats, averaged per question: {100 * float(np.mean(flips)):.1f} % of pairs "
+        f"of repeats differ, {100 * float(np.mean(shares)):.1f} % of the variance lies within questions"
+    )
+    return [Finding(code=Code.EPOCHS, level="info", message=text)]
+
+
+def _check_groups(table: RunTable) -> list[Finding]:
+    """Find groupings whose groups have different chance levels."""
+    found = []
+    for grouping, labels in groupings(table.questions).items():
+        if grouping == "options":
+            continue  # these differ by definition
+        by_group: dict[str, list[float]] = {}
+        for label, chance in zip(labels, table.chance.tolist(), strict=True):
+            by_group.setdefault(label, []).append(chance)
+        rule = check_groups({name: np.array(rates) for name, rates in by_group.items()})
+        if rule is not None:
+            found.append(msgspec.structs.replace(rule, message=f"by {grouping}, {rule.message}"))
+    return found
+
+
+def _check_errata(table: RunTable) -> list[Finding]:
+    known = [question.id for question in table.questions if question.has_errata]
+    if not known:
+        return []
+    more = f" and {len(known) - _MOST_NAMED} more" if len(known) > _MOST_NAMED else ""
+    text = f"{len(known)} questions have known errata: {', '.join(known[:_MOST_NAMED])}{more}; see results without them"
+    return [Finding(code=Code.ITEM_ERRATA, level="info", message=text)]
+
+
+def _check_pictures(table: RunTable) -> list[Finding]:
+    """Find views that are one picture to the model, and views whose pictures were refused."""
+    refused = {
+        name: sum(
+            cell.ending is not None and cell.ending.state == ResponseState.REFUSED_INPUT
+            for _, cell in table.column(index)
+        )
+        for index, name in enumerate(table.conditions)
+    }
+    names = tuple(name for name, n in refused.items() if n)
+    found = [*_collapsed(table)]
+    if names:
+        text = f"the provider refused pictures ({_counted(refused)}): what is left is not a fair sample"
+        found.append(Finding(code=Code.VIEW_REJECTED, level="warning", message=text, conditions=names))
+    return found
+
+
+def _collapsed(table: RunTable) -> tuple[Finding, ...]:
+    """Find conditions that the model makes one picture of; ``VIEW_COLLAPSE`` where its own resizing does it."""
+    if not any(cell.sight is not None and cell.sight.seen_size is not None for cell in table.cells.values()):
+        return ()
+    contents, recipes = [], []
+    for question in range(len(table.questions)):
+        cells = [table.cells.get((question, index, 0)) for index in range(len(table.conditions))]
+        whole = [cell for cell in cells if cell is not None]
+        if len(whole) == len(cells):
+            contents.append([cell.content for cell in whole])
+            recipes.append([" ".join(cell.recipes) for cell in whole])
+    same = check_same_input(contents, table.conditions)
+    identical = {rule.conditions for rule in check_same_input(recipes, table.conditions)}
+    resized = [rule for rule in same if rule.conditions not in identical]
+    if not resized:
+        return same
+    groups = sorted({name for rule in resized for name in rule.conditions}, key=table.conditions.index)
+    text = f"the model's own resizing makes one picture of {' and '.join(resized[0].conditions)}"
+    more = f", and of {len(resized) - 1} other pairs" if len(resized) > 1 else ""
+    return (
+        *same,
+        Finding(code=Code.VIEW_COLLAPSE, level="warning", message=f"{text}{more}", conditions=tuple(groups)),
+    )
+
+
+def _by_condition(table: RunTable) -> list[dict[tuple[int, int], Cell]]:
+    """Return per condition: question and slot → cell."""
+    found: list[dict[tuple[int, int], Cell]] = [{} for _ in table.conditions]
+    for (row, condition, slot), cell in table.cells.items():
+        found[condition][row, slot] = cell
+    return found
+
+
+def _counted(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name} {n}" for name, n in counts.items() if n)

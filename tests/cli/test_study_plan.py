@@ -1,0 +1,56 @@
+"""Laws of ``check --write-plan`` and ``--plan``: written once, read by run and report, changes said."""
+
+import json
+
+import pytest
+from runs_made import question_file
+
+from eyechart.cli._app import run_app
+
+
+@pytest.fixture
+def data(tmp_path):
+    return ["folder", "--data", str(question_file(tmp_path)), "--option", "box_format=xyxy", "--views"]
+
+
+def test_a_plan_goes_from_check_through_run_to_the_report(data, tmp_path, capsys):
+    plan, out = str(tmp_path / "plan.toml"), str(tmp_path / "run")
+    views = "original,crop_3x,whiteground_3x"
+    assert (
+        run_app(["check", *data, views, "--hypothesis", "crop_3x,original", "--margin", "0.1", "--write-plan", plan])
+        == 0
+    )
+    assert "1 hypotheses" in capsys.readouterr().err
+    assert run_app(["check", *data, views, "--write-plan", plan]) == 2
+    assert "a plan is written once" in capsys.readouterr().err
+    assert (
+        run_app(
+            ["run", *data, views, "--model", "simulated/vlm", "--plan", plan, "--out", out, "--json", "--no-report"]
+        )
+        == 0
+    )
+    summary = json.loads(capsys.readouterr().out)
+    assert {one["role"] for one in summary["contrasts"]} == {"confirmatory", "exploratory"}
+    assert not summary["registration"]["is_changed"]
+    assert any(finding["text"].endswith("(confirmatory).") for finding in summary["findings"])
+    (tmp_path / "plan.toml").write_text((tmp_path / "plan.toml").read_text().replace("margin = 0.1", "margin = 0.5"))
+    assert run_app(["report", out, "--plan", plan]) == 0
+    assert "The plan was CHANGED" in (tmp_path / "run" / "report.html").read_text()
+
+
+def test_power_is_shown_per_task_without_asking(data, capsys):
+    assert run_app(["check", *data, "original,crop_3x", "--effect", "0.1", "--grid", "5", "--json"]) == 0
+    study = json.loads(capsys.readouterr().out)
+    assert [group["group"] for group in study["pairs"][0]["groups"]] == ["Color", "OCR"]
+    assert study["bases_needed"] == 758
+    assert run_app(["check", *data, "original,crop_3x", "--effect", "0.1"]) == 0
+    assert "n needed" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [(["--hypothesis", "crop_3x"], "names no two views"), (["--pilot", "nowhere"], "holds no run")],
+)
+def test_wrong_studies_are_refused(data, flags, message, capsys):
+    assert run_app(["check", *data, "original,crop_3x", *flags]) in {1, 2}
+    assert message in capsys.readouterr().err

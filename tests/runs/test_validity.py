@@ -1,0 +1,280 @@
+"""Every validity rule has a run that triggers it, and a clean run triggers none."""
+
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+import pytest
+from runs_made import SCORER, draw, make_run
+
+from eyechart.errors import RefusedInputError
+from eyechart.kinds import Reply
+from eyechart.runs.cells import Sight, read_table
+from eyechart.runs.plan import PlanOptions
+from eyechart.runs.score import judge
+from eyechart.runs.summarise import estimate
+from eyechart.runs.validity import check_contrasts
+from eyechart.schema import Contrast, Response, ResponseState, Size
+from eyechart.scorers.option_letter import OptionLetter
+from eyechart.stats.codes import Code
+
+N = 80
+
+
+def gold_of(question_id):
+    return "ABCD"[int(question_id[1:]) % 4]
+
+
+def guess(asked, rate, letter_shift=1):
+    """The right letter with a rate, else another one."""
+    is_right = draw(asked.question_id, asked.condition, asked.repeat) < rate
+    gold = "ABCD".index(gold_of(asked.question_id))
+    return "ABCD"[(gold + (0 if is_right else letter_shift + int(asked.question_id[1:]) // 4 % 3)) % 4]
+
+
+def honest(ask):
+    rates = {"no_image": 0.25, "blank": 0.25}
+    return guess(ask.identity, rates.get(ask.identity.condition, 0.7))
+
+
+@pytest.fixture
+def table_of(make, tmp_path):
+    """A function that runs balanced questions and returns the gathered table."""
+
+    def build(script=honest, *, n=N, question=None, **changes):
+        questions = [(question or (lambda _: {}))(index) | {"answer": gold_of(f"q{index:03d}")} for index in range(n)]
+        made = [make.question(index, **fields) for index, fields in enumerate(questions)]
+        return read_table(make_run(make, tmp_path / "run", script, questions=made, **changes), SCORER)
+
+    return build
+
+
+def rules(table):
+    """Code → level of every rule of the run's summary."""
+    return {rule.code: rule.level for rule in estimate(table, SCORER, ()).rules}
+
+
+def changed(table, condition, **fields):
+    """The table with fields of one condition's cells replaced."""
+    index = table.conditions.index(condition)
+    cells = {
+        key: msgspec.structs.replace(cell, **fields) if key[1] == index else cell for key, cell in table.cells.items()
+    }
+    return msgspec.structs.replace(table, cells=cells)
+
+
+def changed_part(table, condition, part, **fields):
+    """The table with fields of a part (ending, verdict) of one condition's cells replaced."""
+    index = table.conditions.index(condition)
+    cells = {
+        key: msgspec.structs.replace(cell, **{part: msgspec.structs.replace(getattr(cell, part), **fields)})
+        if key[1] == index
+        else cell
+        for key, cell in table.cells.items()
+    }
+    return msgspec.structs.replace(table, cells=cells)
+
+
+def test_a_clean_run_triggers_no_rule(table_of):
+    assert rules(table_of(views="original,crop_3x,no_image")) == {}
+
+
+def test_prompt_mix_blocks_the_contrast(table_of):
+    summary = estimate(changed(table_of(), "crop_3x", prompt_sha256="other"), SCORER, ())
+    assert {rule.code: rule.level for rule in summary.rules} == {"PROMPT_MIX": "error"}
+    assert summary.contrasts[0].blocked_by == ("PROMPT_MIX",)
+    assert "not compared: PROMPT_MIX" in summary.findings[0].text
+
+
+@pytest.mark.parametrize(("n_absent", "level"), [(1, "error"), (N // 2, "error")])
+def test_subset_mismatch_is_found(table_of, n_absent, level):
+    table = table_of()
+    cells = {key: cell for key, cell in table.cells.items() if not (key[1] == 1 and key[0] < n_absent)}
+    assert rules(msgspec.structs.replace(table, cells=cells))["SUBSET_MISMATCH"] == level
+
+
+def test_one_absent_question_in_two_hundred_only_warns(table_of):
+    table = table_of(n=200)
+    cells = {key: cell for key, cell in table.cells.items() if key != (7, 1, 0)}
+    assert rules(msgspec.structs.replace(table, cells=cells)) == {"SUBSET_MISMATCH": "warning"}
+
+
+def test_refused_pictures_are_named_and_missing_is_not_random(table_of):
+    def refusing(ask):
+        is_refused = ask.identity.condition == "crop_3x" and int(ask.identity.question_id[1:]) % 5 == 0
+        return RefusedInputError("too large") if is_refused else honest(ask)
+
+    found = rules(table_of(refusing))
+    assert found["VIEW_REJECTED"] == "warning"
+    assert found["MNAR"] == "warning"
+
+
+def test_unreadable_answers_of_one_view_warn(table_of):
+    def mumbling(ask):
+        is_lost = ask.identity.condition == "crop_3x" and int(ask.identity.question_id[1:]) % 20 == 0
+        return "hm" if is_lost else honest(ask)
+
+    assert rules(table_of(mumbling)) == {"UNPARSED_BY_VIEW": "warning"}
+
+
+def test_a_difference_made_of_unreadable_answers_is_blocked(table_of):
+    def mumbling(ask):
+        is_lost = ask.identity.condition == "crop_3x" and int(ask.identity.question_id[1:]) % 3 == 0
+        return "hm" if is_lost else guess(msgspec.structs.replace(ask.identity, condition="any"), 0.7)
+
+    summary = estimate(table_of(mumbling), SCORER, ())
+    assert summary.contrasts[0].blocked_by == ("UNPARSED_BY_VIEW",)
+    assert summary.sensitivity[0].significance_changes
+    assert "not compared: UNPARSED_BY_VIEW" in summary.findings[0].text
+
+
+def test_random_fill_blocks_its_view(table_of):
+    def filled(ask):
+        log = "Failed to predict, thus randomly generate one. " if ask.identity.condition == "crop_3x" else "ok"
+        return Reply(text=honest(ask), finish="stop", extra={"log": log})
+
+    summary = estimate(table_of(filled), SCORER, ())
+    assert {rule.code: rule.level for rule in summary.rules} == {"RANDOM_FILL": "error"}
+    assert summary.contrasts[0].blocked_by == ("RANDOM_FILL",)
+
+
+def test_lenient_scoring_is_said(make, tmp_path):
+    questions = [make.question(index, answer=gold_of(f"q{index:03d}")) for index in range(N)]
+    store = make_run(make, tmp_path / "run", honest, questions=questions)
+    scorer_id = "option_letter.lenient@1"
+    table = read_table(store, scorer_id, judge(store, OptionLetter(), "lenient"))
+    assert rules(table) == {"LENIENT_MATCH": "warning"}
+
+
+def test_a_constant_letter_is_a_letter_bias(table_of):
+    assert rules(table_of(lambda ask: "B"))["LETTER_BIAS"] == "warning"
+
+
+def test_rotated_choices_are_summarised(table_of):
+    found = estimate(table_of(lambda ask: "B", plan=PlanOptions(rotations=4)), SCORER, ()).rules
+    (rule,) = [rule for rule in found if rule.code == "SHUFFLE"]
+    assert rule.level == "info"
+    assert "letter followed in 100.0 %" in rule.message
+
+
+def test_answers_without_the_picture_above_chance_are_named(table_of):
+    def knowing(ask):
+        return guess(ask.identity, 0.7)
+
+    found = estimate(table_of(knowing, views="original,no_image"), SCORER, ()).rules
+    (rule,) = [rule for rule in found if rule.code == "BLIND"]
+    assert rule.level == "warning"
+    assert "solved blind: q" in rule.message
+
+
+@pytest.mark.parametrize("rate", [1.0, 0.25])
+def test_ceiling_and_floor_are_named(table_of, rate):
+    assert rules(table_of(lambda ask: guess(ask.identity, rate)))["LOW_CEILING"] == "warning"
+
+
+def test_repeats_are_said_with_their_noise(table_of):
+    found = estimate(table_of(plan=PlanOptions(repeats=3)), SCORER, ())
+    (rule,) = [rule for rule in found.rules if rule.code == "EPOCHS"]
+    assert rule.level == "info"
+    assert "3 repeats, averaged per question" in rule.message
+    assert found.estimates[0].n_questions == N
+
+
+@pytest.mark.parametrize(("rate", "level"), [(0.7, "info"), (0.2, "warning")])
+def test_identical_pictures_with_other_scores_are_an_alarm_only_beyond_noise(table_of, rate, level):
+    rates = {"crop_1x": 0.7, "target_only_1x": rate}
+    table = table_of(
+        lambda ask: guess(ask.identity, rates.get(ask.identity.condition, 0.7)), views="crop_1x,target_only_1x"
+    )
+    assert rules(table)["AA_NOISE"] == level
+
+
+def test_views_that_the_model_resizes_to_one_are_a_collapse(table_of):
+    table = table_of(views="original,downsample_0_5,crop_3x")
+    seen = Sight("executed", Size(100, 75))
+    for name, content in (("original", "x"), ("downsample_0_5", "x"), ("crop_3x", "y")):
+        table = changed(table, name, sight=seen, content=content)
+    found = estimate(table, SCORER, ()).rules
+    assert {rule.code: rule.conditions for rule in found if rule.level != "info"} == {
+        "SAME_INPUT": ("original", "downsample_0_5"),
+        "VIEW_COLLAPSE": ("original", "downsample_0_5"),
+    }
+
+
+def test_identical_files_are_the_same_input_and_no_collapse(table_of):
+    table = table_of(views="crop_1x,target_only_1x")
+    for name in table.conditions:
+        table = changed(table, name, sight=Sight("executed", Size(9, 9)))
+    found = rules(table)
+    assert found["SAME_INPUT"] == "warning"
+    assert "VIEW_COLLAPSE" not in found
+
+
+def test_another_judge_is_a_drift(table_of):
+    assert rules(changed_part(table_of(), "crop_3x", "verdict", judge="judge: other")) == {"JUDGE_DRIFT": "warning"}
+
+
+def test_shared_pictures_are_said(table_of):
+    assert rules(table_of(question=lambda index: {"picture": f"p{index // 2}"})) == {"SHARED_IMAGE": "info"}
+
+
+def test_too_few_questions_are_said(table_of):
+    assert rules(table_of(n=12))["TINY_GROUP"] == "warning"
+
+
+def test_many_raw_p_values_are_said():
+    one = Contrast(
+        name="x", condition="a", baseline="b", value=0.1, low=0.0, high=0.2, n_questions=99, n_clusters=99, gained=9,
+        lost=1, method="", p=0.02,
+    )  # fmt: skip
+    assert [rule.code for rule in check_contrasts([one] * 21)] == [Code.MANY_TESTS]
+    assert check_contrasts([one] * 20) == ()
+
+
+def test_groups_with_other_chance_levels_are_said(table_of):
+    def fields(index):
+        return {"task": "two", "choices": ("yes", "no", "x", "y", "z")} if index % 2 else {"task": "four"}
+
+    assert rules(table_of(question=fields))["OPTION_MIX"] == "warning"
+
+
+def test_known_errata_are_said_and_left_out_in_one_reading(table_of):
+    summary = estimate(table_of(question=lambda index: {"notes": ("errata: red",) if index == 3 else ()}), SCORER, ())
+    assert {rule.code: rule.level for rule in summary.rules} == {"ITEM_ERRATA": "info"}
+    assert [one.n_questions for one in summary.sensitivity[0].readings] == [N, N - 1]
+
+
+@pytest.mark.parametrize(("text", "codes"), [("D", {"DUP_ROWS": "error"}), (None, {})])
+def test_two_different_answers_to_one_request_are_an_error_and_equal_ones_are_not(make, tmp_path, text, codes):
+    questions = [make.question(index, answer=gold_of(f"q{index:03d}")) for index in range(N)]
+    store = make_run(make, tmp_path / "run", honest, questions=questions)
+    writer = store.open_writer("second")
+    for response in list(store.responses())[:4]:
+        again = Response(
+            request_id=response.request_id, state=ResponseState.ANSWERED, text=text or response.text,
+            finished_at=response.finished_at,
+        )  # fmt: skip
+        writer.append(msgspec.structs.replace(again, text="C" if text == response.text else again.text))
+    writer.close()
+    assert rules(read_table(store, SCORER)) == codes
+
+
+def test_a_changed_provider_and_late_views_are_a_drift(table_of):
+    table = table_of()
+    assert rules(changed_part(table, "crop_3x", "ending", provider_fingerprint="fp_2")) == {}
+    other = changed_part(table, "original", "ending", provider_fingerprint="fp_1")
+    assert rules(changed_part(other, "crop_3x", "ending", provider_fingerprint="fp_2")) == {"DRIFT": "warning"}
+    late = (datetime.now(tz=UTC) + timedelta(days=3)).isoformat()
+    summary = estimate(changed_part(table, "crop_3x", "ending", finished_at=late), SCORER, ())
+    assert [rule.conditions for rule in summary.rules if rule.code == "DRIFT"] == [("crop_3x",)]
+    assert "DRIFT" in summary.contrasts[0].warnings
+
+
+def test_other_settings_block_the_contrast(table_of):
+    summary = estimate(changed(table_of(), "crop_3x", settings="temperature 1.0"), SCORER, ())
+    assert {rule.code: rule.level for rule in summary.rules} == {"HETEROGENEOUS_SETTINGS": "error"}
+    assert summary.contrasts[0].blocked_by == ("HETEROGENEOUS_SETTINGS",)
+
+
+def test_every_rule_has_a_test_here():
+    source = __import__("pathlib").Path(__file__).read_text()
+    assert [code for code in Code if code not in source] == []
