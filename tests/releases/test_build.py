@@ -227,6 +227,26 @@ def test_datasets_library_loads_every_config(release, tmp_path, monkeypatch):
     assert default[0]["view_id"] == "original"
 
 
+def test_datasets_library_does_not_load_a_rebuilt_release_from_its_cache(source, tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    datasets = pytest.importorskip("datasets")
+    datasets.disable_progress_bars()
+
+    def texts():
+        loaded = datasets.load_dataset(str(out), "crop_3x", split="test", cache_dir=str(tmp_path / "cache"))
+        return set(loaded["question"])
+
+    out = tmp_path / "release"
+    build_release(open_source(source), out, settings("original", "crop_3x"), n_processes=1)
+    before = texts()
+    rows = [json.loads(line) for line in (source / "questions.jsonl").read_text().splitlines()]
+    rows[0]["question"] = "What changed?"
+    (source / "questions.jsonl").write_text("\n".join(json.dumps(row) for row in rows), encoding="utf-8")
+    build_release(open_source(source), out, settings("original", "crop_3x"), n_processes=1)
+    assert "What changed?" not in before
+    assert "What changed?" in texts()
+
+
 def test_question_id_that_is_no_file_name_still_gets_a_file(source, tmp_path):
     rows = [json.loads(line) for line in (source / "questions.jsonl").read_text().splitlines()]
     rows[0]["id"] = "../../escape"

@@ -9,7 +9,7 @@ from eyechart.benchmarks._answers import equal_up_to_case
 from eyechart.benchmarks._boxes import crosses_border
 from eyechart.images.encode import renderer
 from eyechart.releases.layout import BuildSettings, PlannedImage
-from eyechart.schema import BenchmarkIdentity, DecodePolicy, JsonObject, Question
+from eyechart.schema import BenchmarkIdentity, DecodePolicy, JsonObject, Question, content_sha256
 from eyechart.views import IDENTICAL_VIEWS, format_view, kind_of
 
 _CARD = """\
@@ -75,7 +75,8 @@ def card(questions: Sequence[Question], images: Sequence[PlannedImage], settings
         encoding="PNG" if settings.encoding == "png" else "in the container of their original",
         n_saturated=sum("saturated" in image.picture.notes for image in images),
     )
-    return f"{_header(view_ids, settings.title)}{text}".encode()
+    content = content_sha256([msgspec.to_builtins(questions), [image.key for image in images]])
+    return f"{_header(view_ids, settings.title, content)}{text}".encode()
 
 
 def notices(questions: Sequence[Question]) -> bytes:
@@ -156,13 +157,23 @@ def path_mapping(questions: Sequence[Question], names: Mapping[str, str], origin
     ]
 
 
-def _header(view_ids: Sequence[str], title: str) -> str:
+def _header(view_ids: Sequence[str], title: str, content: str) -> str:
+    """Return the YAML header.
+
+    ``datasets`` caches a local folder by this header alone, so that a rebuilt release would load as the old one: the
+    description names the content.
+    """
     lines = ["---", "license: other", f"pretty_name: {msgspec.json.encode(title).decode()}", "configs:"]
     for view_id in view_ids:
         lines.append(f"  - config_name: {view_id}")
         if view_id == "original":
             lines.append("    default: true")
-        lines += ["    data_files:", "      - split: test", f"        path: data/{view_id}/test/**"]
+        lines += [
+            f"    description: content {content[:16]}",
+            "    data_files:",
+            "      - split: test",
+            f"        path: data/{view_id}/test/**",
+        ]
     return "\n".join([*lines, "---", "", ""])
 
 
