@@ -2,14 +2,14 @@
 
 import math
 
-from eyechart.schema import Size, Value
+from eyechart.schema import Box, Size, Value
 
 # Guards floors and ceilings of products that should be whole: 2112.0000001 is 2112.
 _EPSILON = 1e-6
 _TOKEN_EPSILON = 1e-9
 
 
-class Resized(Value, frozen=True):
+class Resized(Value, frozen=True, repr_omit_defaults=True):
     """What an algorithm makes of a picture.
 
     Args:
@@ -17,17 +17,41 @@ class Resized(Value, frozen=True):
         tokens: Tokens the picture costs, None where that is unknown.
         n_tiles: Tiles it is cut into, None where it is not tiled.
         cell_px: Side of the square on the grid that one token stands for, None where tokens are no grid.
+        sent: Size as sent, needed where only a part is kept.
+        kept: The part of the sent picture that is left after a cut, in its own pixels; None for all of it.
+        refused: Why a picture of this size cannot be taken at all; empty where it can.
     """
 
     stages: tuple[Size, ...] = ()
     tokens: int | None = None
     n_tiles: int | None = None
     cell_px: int | None = None
+    sent: Size | None = None
+    kept: Box | None = None
+    refused: str = ""
 
     @property
     def size(self) -> Size | None:
-        """Size on the model's grid."""
-        return self.stages[-1] if self.stages else None
+        """Size on the model's grid, of what is kept.
+
+        Example:
+            >>> Resized((Size(597, 336),), sent=Size(1920, 1080), kept=Box(420, 0, 1500, 1080)).size
+            Size(width=336, height=336)
+        """
+        if not self.stages or self.kept is None or self.sent is None:
+            return self.stages[-1] if self.stages else None
+        whole = self.stages[-1]
+        return Size(
+            max(1, round(self.kept.width * whole.width / self.sent.width)),
+            max(1, round(self.kept.height * whole.height / self.sent.height)),
+        )
+
+    @property
+    def lost_area(self) -> float:
+        """Share of the sent picture that a cut left out."""
+        if self.kept is None or self.sent is None:
+            return 0.0
+        return 1.0 - self.kept.area / self.sent.n_px
 
 
 class Algorithm(Value, frozen=True, tag_field="kind"):
@@ -100,7 +124,7 @@ class Patches(Algorithm, frozen=True, tag="patches"):
 
         Example:
             >>> Patches(32, 1536).apply(Size(1800, 2400))
-            Resized(stages=(Size(width=1056, height=1408),), tokens=1452, n_tiles=None, cell_px=32)
+            Resized(stages=(Size(width=1056, height=1408),), tokens=1452, cell_px=32)
         """
         width, height = _fitted(sent, self.max_side_px or max(sent))
         if self.max_patches is not None and self._count(width, height) > self.max_patches:
@@ -197,7 +221,7 @@ class TokenBudget(Algorithm, frozen=True, tag="token_budget"):
 
         Example:
             >>> TokenBudget(48, 1120).apply(Size(256, 256))
-            Resized(stages=(Size(width=1584, height=1584),), tokens=1089, n_tiles=None, cell_px=48)
+            Resized(stages=(Size(width=1584, height=1584),), tokens=1089, cell_px=48)
         """
         scale = math.sqrt(self.max_tokens * self.cell_px**2 / sent.n_px)
         columns, rows = (max(1, int(scale * side // self.cell_px)) for side in sent)
@@ -282,7 +306,7 @@ class Unpublished(Algorithm, frozen=True, tag="unpublished"):
 
         Example:
             >>> Unpublished(230).apply(Size(3840, 2160))
-            Resized(stages=(), tokens=230, n_tiles=None, cell_px=None)
+            Resized(tokens=230)
         """
         return Resized((), self.tokens)
 

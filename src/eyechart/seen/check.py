@@ -192,13 +192,16 @@ def _check_model(
 def _rows(pictures: Sequence[ShownPicture], rule: Rule | None) -> list[_Row]:
     if rule is None:
         return [_Row(shown, None, ()) for shown in pictures]
-    resize = lru_cache(maxsize=None)(rule.algorithm.apply)
+    resize = lru_cache(maxsize=None)(rule.apply)
     rows = []
     for shown in pictures:
         picture = shown.picture
         n_bytes, media_type = _file_as_sent(picture)
         refused = refusals(rule.limits, picture.size, n_bytes=n_bytes, media_type=media_type, n_images=shown.n_pictures)
-        seen = seen_by_rule("", 0, picture, rule, None if refused else resize(picture.size), refused)
+        resized = None if refused else resize(picture.size)
+        if resized is not None and resized.refused:
+            refused = (resized.refused,)
+        seen = seen_by_rule("", 0, picture, rule, resized, refused)
         rows.append(_Row(shown, seen, refused))
     return rows
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from eyechart.schema import GridComposition, Picture, Request, Seen, Size, Value
+from eyechart.schema import Box, GridComposition, Picture, Request, Seen, Size, Value
 from eyechart.seen.algorithms import Resized
 from eyechart.seen.rules import Limits, Lookup, Rule
 
@@ -62,31 +62,31 @@ def planned_seen(request: Request, index: int, lookup: Lookup) -> Seen:
     if rule is None:
         return _unknown(request.id, index, picture, lookup.reason)
     refused = refusals(rule.limits, picture.size, n_images=len(request.pictures))
-    return seen_by_rule(
-        request.id, index, picture, rule, None if refused else rule.algorithm.apply(picture.size), refused
-    )
+    resized = None if refused else rule.apply_to_all([one.size for one in request.pictures])[index]
+    return seen_by_rule(request.id, index, picture, rule, resized, refused)
 
 
 def planned_ledger(requests: Iterable[Request], lookup: Lookup) -> Iterator[Seen]:
     """Yield what a model is expected to see of every picture of every request; each size is worked out once."""
     rule = lookup.rule
-    resize = lru_cache(maxsize=None)(rule.algorithm.apply) if rule else None
+    resize = lru_cache(maxsize=None)(rule.apply_to_all) if rule else None
     for request in requests:
+        sizes = tuple(picture.size for picture in request.pictures)
         for index, picture in enumerate(request.pictures):
             if rule is None or resize is None:
                 yield _unknown(request.id, index, picture, lookup.reason)
                 continue
-            refused = refusals(rule.limits, picture.size, n_images=len(request.pictures))
-            yield seen_by_rule(request.id, index, picture, rule, None if refused else resize(picture.size), refused)
+            refused = refusals(rule.limits, picture.size, n_images=len(sizes))
+            yield seen_by_rule(request.id, index, picture, rule, None if refused else resize(sizes)[index], refused)
 
 
 def seen_by_rule(
     request_id: str, index: int, picture: Picture, rule: Rule, resized: Resized | None, refused: Sequence[str] = ()
 ) -> Seen:
     """Return the record of one picture under a rule; ``resized`` is None where the picture is refused."""
-    chain = chain_of(picture, resized.stages) if resized and resized.stages else None
-    target = target_on_grid(picture, chain, resized.cell_px) if chain and resized and picture.target else None
-    reason = "; ".join(refused) if resized is None else None if resized.stages else rule.note or "size not published"
+    known = resized or Resized(refused="; ".join(refused))
+    chain = chain_of(picture, known.stages) if known.stages else None
+    target = target_on_grid(picture, chain, known.cell_px, known.kept) if chain else None
     return Seen(
         request_id=request_id,
         picture_index=index,
@@ -94,20 +94,29 @@ def seen_by_rule(
         evidence=rule.evidence,
         source_size=source_size(picture),
         sent_size=picture.size,
-        seen_size=resized.size if resized else None,
-        n_tiles=resized.n_tiles if resized else None,
-        visual_tokens=resized.tokens if resized else None,
+        seen_size=known.size,
+        n_tiles=known.n_tiles,
+        visual_tokens=known.tokens,
         information_scale=chain.information if chain else None,
         presented_scale=chain.presented if chain else None,
         target_px=target.px if target else None,
         target_tokens=target.tokens_touched if target else None,
-        lost_area=0.0 if chain else None,
+        lost_area=known.lost_area if chain else None,
         anisotropy=chain.presented[0] / chain.presented[1] if chain else None,
         rule_id=rule.id,
         rule_date=rule.date.isoformat(),
         configuration_sha256=rule.sha256,
-        reason=reason,
+        reason=_why_less(known, picture, target) or (None if known.stages else rule.note or "size not published"),
     )
+
+
+def _why_less(known: Resized, picture: Picture, target: "Target | None") -> str | None:
+    """Return why there is no picture, or no target in it, though the rule is known; None where there is."""
+    if known.refused:
+        return known.refused
+    if known.stages and target is None and picture.target is not None:
+        return "the target lies in the part that is cut off"
+    return None
 
 
 def chain_of(picture: Picture, stages: Sequence[Size]) -> Chain:
@@ -139,14 +148,23 @@ def sent_scale(picture: Picture) -> Scale:
     return (geometry.resized.width / geometry.canvas.width, geometry.resized.height / geometry.canvas.height)
 
 
-def target_on_grid(picture: Picture, chain: Chain, cell_px: int | None) -> Target | None:
-    """Return the target's size on the model's grid, None if the picture has no target.
+def target_on_grid(picture: Picture, chain: Chain, cell_px: int | None, kept: Box | None = None) -> Target | None:
+    """Return the target's size on the model's grid, None if the picture has no target or a cut leaves nothing of it.
 
     A stretch of length L cells touches at least ⌈L⌉ cells, and at most ⌈L⌉ + 1 where the grid lies unluckily.
+
+    Args:
+        picture: The picture as sent.
+        chain: Its scales.
+        cell_px: Side of the square that one token stands for, None where tokens are no grid.
+        kept: The part of the picture that a cut leaves, None for all of it.
     """
-    if picture.target is None:
+    shown = picture.target
+    if shown is not None and kept is not None:
+        shown = Box(max(shown.x0, kept.x0), max(shown.y0, kept.y0), min(shown.x1, kept.x1), min(shown.y1, kept.y1))
+    if shown is None or shown.x0 >= shown.x1 or shown.y0 >= shown.y1:
         return None
-    source = (picture.target.width / chain.sent[0], picture.target.height / chain.sent[1])
+    source = (shown.width / chain.sent[0], shown.height / chain.sent[1])
     presented = (source[0] * chain.presented[0], source[1] * chain.presented[1])
     px = (source[0] * chain.information[0], source[1] * chain.information[1])
     if cell_px is None:
