@@ -1,7 +1,6 @@
 """Show what models will see of each view; nothing is asked and no pixel is read."""
 
 import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -33,7 +32,6 @@ def check(
             name="--set", negative="", show_default=False, help="Model setting as key=value, such as detail=low."
         ),
     ] = (),
-    rules: Annotated[Path | None, Parameter(help="TOML file of your own rules; they come first.")] = None,
     views: Annotated[str, Parameter(help="Comma-separated view ids or a preset; the demo has its own.")] = "",
     limit: Annotated[int | None, Parameter(help="Look at so many questions.")] = None,
     data: Data = None,
@@ -49,7 +47,6 @@ def check(
         benchmark: Name of the benchmark, for example demo or folder.
     """
     from eyechart.cli.run import choose_views
-    from eyechart.seen.rules import read_rule_file
 
     load_plugins(plugin)
     opened = open_named_benchmark(benchmark, data, option)
@@ -62,7 +59,7 @@ def check(
         models=_identities(model, setting),
         limit=limit,
         picture_flags=picture_flags,
-        rules=read_rule_file(rules) if rules else (),
+        rules=picture_flags.own_rules(),
     )
     if json:
         print_json(table)
