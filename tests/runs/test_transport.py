@@ -14,11 +14,11 @@ from eyechart.images.probe import probe_image
 from eyechart.runs.foresight import fit_for, foresee
 from eyechart.runs.pictures import PictureSource
 from eyechart.runs.plan import PlanOptions
-from eyechart.runs.transport import Transport, fit_geometry, fit_of, parse_transport
 from eyechart.schema import Box, Composition, GridComposition, ModelIdentity, Size
 from eyechart.seen.fitting import budget_size, fitted_size
 from eyechart.seen.ledger import chain_of, planned_seen, refusals
 from eyechart.seen.rules import bundled_rules, look_up, rule_for
+from eyechart.seen.transport import Transport, fit_geometry, fit_of, parse_transport
 from eyechart.views import resolve_views
 
 SIDES = st.integers(16, 9000)

@@ -192,8 +192,8 @@ class AskFlags:
         from eyechart.runs.plan import PlanOptions
         from eyechart.runs.registration import read_plan
         from eyechart.runs.session import RunOptions
-        from eyechart.runs.transport import parse_transport
         from eyechart.schema import DecodePolicy
+        from eyechart.seen.transport import parse_transport
 
         return RunOptions(
             sampling=model.sampling(),

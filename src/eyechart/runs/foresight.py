@@ -6,10 +6,10 @@ from typing import NamedTuple
 from eyechart.errors import UsageError
 from eyechart.kinds import Model, PredictsSeen
 from eyechart.runs.sight import Predictor, planned_seen
-from eyechart.runs.transport import FitSize, fit_of, no_grid, parse_transport
 from eyechart.schema import ModelIdentity, Request, Seen, Size
 from eyechart.seen.ledger import planned_ledger
 from eyechart.seen.rules import Lookup, Rule, look_up
+from eyechart.seen.transport import FitSize, fit_of, no_grid, parse_transport
 
 _MOST_STEPS = 8
 

@@ -17,8 +17,8 @@ from eyechart.images.probe import describe_stream
 from eyechart.images.resample import DEFAULT_RESAMPLER, check_resampler
 from eyechart.kinds import Benchmark
 from eyechart.runs.plan_options import PlanOptions
-from eyechart.runs.transport import parse_transport
 from eyechart.schema import Composition, ImageRef, Picture, Size
+from eyechart.seen.transport import parse_transport
 
 Form = Literal["pixels", "encoded"]
 

@@ -10,7 +10,6 @@ from eyechart.errors import BenchmarkError
 from eyechart.kinds import Benchmark, Prompt
 from eyechart.runs.plan_options import DEFAULT_RESAMPLER, DEFAULT_TRANSPORT, PlanOptions, check_counts
 from eyechart.runs.showing import MISSING_RELEASE, Shower, Shown, upright, upright_size
-from eyechart.runs.transport import FitSize
 from eyechart.schema import (
     BenchmarkIdentity,
     ModelIdentity,
@@ -22,6 +21,7 @@ from eyechart.schema import (
     ViewImage,
     request_id,
 )
+from eyechart.seen.transport import FitSize
 from eyechart.views import format_view
 
 __all__ = [

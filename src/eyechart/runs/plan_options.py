@@ -17,7 +17,7 @@ class PlanOptions(Value, frozen=True):
         decode: How files become pixels.
         geometry_policy: How boxes and sizes are rounded and cut.
         resampler: Name and algorithm version of the resampler.
-        transport: Id of the transport policy (``eyechart.runs.transport``).
+        transport: Id of the transport policy (``eyechart.seen.transport``).
         limit: Number of whole questions, each under all views; None asks all.
         seed: Seed of the choice of questions under ``limit``.
         repeats: How often each request is asked.

@@ -8,7 +8,6 @@ import msgspec
 from eyechart.geometry import rotate_box, whole
 from eyechart.kinds import Benchmark, Geometry, PlannedPicture
 from eyechart.runs.plan_options import PlanOptions
-from eyechart.runs.transport import FitSize, carry_target, fit_geometry, parse_transport
 from eyechart.schema import (
     Box,
     Composition,
@@ -23,6 +22,7 @@ from eyechart.schema import (
     ViewImage,
     recipe_key,
 )
+from eyechart.seen.transport import FitSize, carry_target, fit_geometry, parse_transport
 from eyechart.views import format_view, plan_view
 
 MISSING_RELEASE = "missing_in_release"

@@ -71,19 +71,31 @@ def planned_ledger(requests: Iterable[Request], lookup: Lookup) -> Iterator[Seen
     """Yield what a model is expected to see of every picture of every request; each size is worked out once."""
     rule = lookup.rule
     resize = lru_cache(maxsize=None)(rule.algorithm.apply) if rule else None
+    sha256 = rule.sha256 if rule else None
     for request in requests:
         for index, picture in enumerate(request.pictures):
             if rule is None or resize is None:
                 yield _unknown(request.id, index, picture, lookup.reason)
                 continue
             refused = refusals(rule.limits, picture.size, n_images=len(request.pictures))
-            yield seen_by_rule(request.id, index, picture, rule, None if refused else resize(picture.size), refused)
+            resized = None if refused else resize(picture.size)
+            yield seen_by_rule(request.id, index, picture, rule, resized, refused, configuration_sha256=sha256)
 
 
 def seen_by_rule(
-    request_id: str, index: int, picture: Picture, rule: Rule, resized: Resized | None, refused: Sequence[str] = ()
+    request_id: str,
+    index: int,
+    picture: Picture,
+    rule: Rule,
+    resized: Resized | None,
+    refused: Sequence[str] = (),
+    *,
+    configuration_sha256: str | None = None,
 ) -> Seen:
-    """Return the record of one picture under a rule; ``resized`` is None where the picture is refused."""
+    """Return the record of one picture under a rule; ``resized`` is None where the picture is refused.
+
+    ``configuration_sha256`` is the rule's hash, for callers that have many pictures and worked it out before.
+    """
     chain = chain_of(picture, resized.stages) if resized and resized.stages else None
     target = target_on_grid(picture, chain, resized.cell_px) if chain and resized and picture.target else None
     reason = "; ".join(refused) if resized is None else None if resized.stages else rule.note or "size not published"
@@ -105,7 +117,7 @@ def seen_by_rule(
         anisotropy=chain.presented[0] / chain.presented[1] if chain else None,
         rule_id=rule.id,
         rule_date=rule.date.isoformat(),
-        configuration_sha256=rule.sha256,
+        configuration_sha256=configuration_sha256 or rule.sha256,
         reason=reason,
     )
 
