@@ -199,18 +199,21 @@ class Composition(Value, frozen=True, tag="composition"):
         canvas: Size of the white canvas in original pixels.
         kept: Integer box of the original whose pixels are kept; None for a blank canvas.
         offset: Where the top-left corner of ``kept`` lies on the canvas.
-        resized: Final size if the canvas is resampled, else None.
+        resized: Size after the canvas is resampled, None if it is not.
+        enlarged: Final size if a downsampled picture is enlarged again for a transport policy, else None; the detail
+            that ``resized`` lost stays lost.
     """
 
     canvas: Size
     kept: Box | None
     offset: tuple[int, int] = (0, 0)
     resized: Size | None = None
+    enlarged: Size | None = None
 
     @property
     def size(self) -> Size:
         """Size of the finished picture."""
-        return self.resized or self.canvas
+        return self.enlarged or self.resized or self.canvas
 
 
 class GridComposition(Value, frozen=True, tag="grid"):
@@ -260,10 +263,19 @@ class Recipe(Value, frozen=True):
     transport: str = "native@1"
 
 
+class Release(Value, frozen=True):
+    """What a released file shows: of which original, and by which geometry it was cut and resized from it."""
+
+    file_sha256: str
+    size: Size
+    geometry: Composition
+
+
 class Picture(Value, frozen=True):
     """One picture of a request: which original, by which recipe, and its planned size.
 
     ``target`` is the question's target in pixels of this picture (floats after resampling), None where it has none.
+    ``release`` is set where ``image`` is itself a released view of another picture.
     """
 
     image: ImageRef
@@ -271,6 +283,7 @@ class Picture(Value, frozen=True):
     recipe_key: str
     size: Size
     target: Box | None = None
+    release: Release | None = None
 
 
 class Renderer(Value, frozen=True):

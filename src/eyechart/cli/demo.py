@@ -1,5 +1,6 @@
 """Try eyechart: an offline eye test of a small OCR model, or of your own endpoint."""
 
+import datetime
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -23,7 +24,9 @@ def demo(
 ) -> int:
     """Ask forty questions about twenty pictures under eight views, offline, with an OCR model (not a VLM)."""
     from eyechart.benchmarks.demo import DEMO_VIEWS
-    from eyechart.cli.check import seen_table, show_seen
+    from eyechart.cli._seen_table import show_seen
+    from eyechart.runs.checking import check_benchmark
+    from eyechart.seen.check import FOUR_FAMILIES
     from eyechart.views import resolve_views
 
     opened = open_named_benchmark("demo", data, ())
@@ -32,7 +35,8 @@ def demo(
     code = show_outcome(outcome, json=json, has_report=ask_flags.report)
     if not json:
         say("what four hosted families would see of the same pictures (geometry only, by documented rules):")
-        show_seen(seen_table(opened, resolve_views(views)[0]))
+        today = datetime.datetime.now(tz=datetime.UTC).date()
+        show_seen(check_benchmark(opened, resolve_views(views)[0], FOUR_FAMILIES, today=today))
     say("compare views of your own pictures: eyechart run folder --data questions.jsonl --model …")
     say("ask your own model the same: eyechart demo --model openai/NAME --base-url URL")
     return code

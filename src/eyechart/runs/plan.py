@@ -6,64 +6,41 @@ from itertools import product
 
 import msgspec
 
-from eyechart.errors import BenchmarkError, UsageError
-from eyechart.geometry import GeometryPolicy, rotate_box, whole
-from eyechart.kinds import Benchmark, PlannedPicture, Prompt
+from eyechart.errors import BenchmarkError
+from eyechart.kinds import Benchmark, Prompt
+from eyechart.runs.plan_options import DEFAULT_RESAMPLER, DEFAULT_TRANSPORT, PlanOptions, check_counts
+from eyechart.runs.showing import MISSING_RELEASE, Shower, Shown, upright, upright_size
 from eyechart.schema import (
     BenchmarkIdentity,
-    Box,
-    Composition,
-    DecodePolicy,
-    ImageRef,
     ModelIdentity,
-    Picture,
     Question,
-    Recipe,
     Request,
     Sampling,
-    Size,
     Value,
     View,
     ViewImage,
-    recipe_key,
     request_id,
 )
-from eyechart.views import format_view, plan_view
+from eyechart.seen.transport import FitSize
+from eyechart.views import format_view
 
-DEFAULT_RESAMPLER = "pillow-lanczos@1"
-DEFAULT_TRANSPORT = "native@1"
-MISSING_RELEASE = "missing_in_release"
-"""Note on a view image whose released file does not exist: it is not asked, and not counted as wrong."""
-
-# EXIF orientations from 5 on swap the axes (JEITA CP-3451, tag 0x0112).
-_FIRST_SWAPPED_ORIENTATION = 5
-
-
-class PlanOptions(Value, frozen=True):
-    """Everything that decides a plan besides benchmark, views, prompt and model.
-
-    Args:
-        decode: How files become pixels.
-        geometry_policy: How boxes and sizes are rounded and cut.
-        resampler: Name and algorithm version of the resampler.
-        transport: Name and version of the transport policy.
-        limit: Number of whole questions, each under all views; None asks all.
-        seed: Seed of the choice of questions under ``limit``.
-        repeats: How often each request is asked.
-        rotations: In how many orders the choices are shown, each turned by one place; 1 shows them as given. A question
-            with fewer choices is asked in as many orders as it has choices.
-        view_preset: Name of the preset the views came from, if they did.
-    """
-
-    decode: DecodePolicy = DecodePolicy()
-    geometry_policy: GeometryPolicy = GeometryPolicy()
-    resampler: str = DEFAULT_RESAMPLER
-    transport: str = DEFAULT_TRANSPORT
-    limit: int | None = None
-    seed: int = 0
-    repeats: int = 1
-    rotations: int = 1
-    view_preset: str | None = None
+__all__ = [
+    "DEFAULT_RESAMPLER",
+    "DEFAULT_TRANSPORT",
+    "MISSING_RELEASE",
+    "MissingView",
+    "Plan",
+    "PlanOptions",
+    "check_counts",
+    "choice_orders",
+    "choose_questions",
+    "plan_id_of",
+    "plan_run",
+    "shown_answer",
+    "shown_letter",
+    "upright",
+    "upright_size",
+]
 
 
 class MissingView(Value, frozen=True):
@@ -102,6 +79,7 @@ def plan_run(
     model: ModelIdentity,
     sampling: Sampling | None = None,
     options: PlanOptions | None = None,
+    fit: FitSize | None = None,
 ) -> Plan:
     """Plan every request of a run. No pixel is read.
 
@@ -114,6 +92,7 @@ def plan_run(
         model: Identity of the model, part of every request id.
         sampling: Sampling parameters, part of every request id; default temperature 0.
         options: Policies, limit, seed and repeats.
+        fit: How pictures are fitted to the model's grid, needed by the transport policy ``fit`` only.
 
     Returns:
         The plan; the same arguments give the same plan on every machine.
@@ -121,26 +100,26 @@ def plan_run(
     Raises:
         GeometryError: If a question cannot be shown in a view; the message names both.
         BenchmarkError: If there is no question, or an id repeats.
-        UsageError: If no view is named, or ``limit`` or ``repeats`` is below 1.
+        UsageError: If no view is named, ``limit`` or ``repeats`` is below 1, or a picture cannot be fitted.
     """
     options, sampling = options or PlanOptions(), sampling or Sampling()
     check_counts(views, options)
     questions = choose_questions(tuple(benchmark.questions()), options.limit, options.seed)
     if not questions:
         raise BenchmarkError(f"{benchmark.identity.name} holds no question", hint="check --data and its filters")
-    shown = _Shower(benchmark, tuple(views), options)
+    shown = Shower(benchmark, tuple(views), options, fit)
     asker = _Asker(benchmark.identity.name, prompt, model, sampling)
     images: list[ViewImage] = []
     requests: list[Request] = []
     missing: list[MissingView] = []
     for position, question in enumerate(_by_picture(questions)):
-        asked: list[tuple[str, tuple[Picture, ...]]] = []
-        for view_id, rows, pictures in shown.views_of(question):
-            images.extend(rows)
-            if pictures is None:
-                missing.append(MissingView(question.id, view_id))
+        asked: list[Shown] = []
+        for one in shown.views_of(question):
+            images.extend(one.rows)
+            if one.pictures is None:
+                missing.append(MissingView(question.id, one.view))
             else:
-                asked.append((view_id, pictures))
+                asked.append(one)
         requests.extend(asker.requests(question, _rotate(asked, position), options))
     return Plan(
         plan_id=plan_id_of(_distinct_ids(requests)),
@@ -214,93 +193,6 @@ def shown_letter(letter: str | None, choice_order: Sequence[int]) -> str | None:
     return chr(ord("A") + choice_order.index(ord(letter) - ord("A")))
 
 
-def upright(question: Question, decode: DecodePolicy) -> Question:
-    """Return the question as the decode policy shows its picture: with ``exif="apply"`` size and boxes are rotated.
-
-    The result serves geometry only: ``image.size`` is then the size after rotation.
-    """
-    orientation = question.image.exif_orientation
-    if decode.exif == "ignore" or orientation == 1:
-        return question
-    stored = question.image.size
-    return msgspec.structs.replace(
-        question,
-        image=msgspec.structs.replace(question.image, size=upright_size(question.image, decode)),
-        targets=tuple(rotate_box(box, stored, orientation) for box in question.targets),
-        targets_clipped=tuple(rotate_box(box, stored, orientation) for box in question.targets_clipped),
-    )
-
-
-def upright_size(image: ImageRef, decode: DecodePolicy) -> Size:
-    """Return the size of a picture after decoding by the policy.
-
-    Example:
-        >>> upright_size(ImageRef("", Size(4, 3), "image/jpeg", exif_orientation=6), DecodePolicy(exif="apply"))
-        Size(width=3, height=4)
-    """
-    if decode.exif == "apply" and image.exif_orientation >= _FIRST_SWAPPED_ORIENTATION:
-        return Size(image.size.height, image.size.width)
-    return image.size
-
-
-class _Shower:
-    """Plans the pictures of every view of a question."""
-
-    def __init__(self, benchmark: Benchmark, views: tuple[View, ...], options: PlanOptions) -> None:
-        self._benchmark = benchmark
-        self._views = tuple((format_view(view), view) for view in views)
-        self._released = frozenset(benchmark.released_views())
-        self._options = options
-
-    def views_of(self, question: Question) -> Iterator[tuple[str, list[ViewImage], tuple[Picture, ...] | None]]:
-        """Yield view id, rows for views.jsonl, and the pictures to send (None where a released file is missing)."""
-        standing = upright(question, self._options.decode)
-        for view_id, view in self._views:
-            if view_id in self._released:
-                yield self._released_view(question, standing, view_id, view)
-            else:
-                planned = plan_view(view, standing, self._options.geometry_policy)
-                pictures = tuple(self._built_picture(question.image, picture) for picture in planned)
-                rows = [
-                    _view_row(question.id, view_id, index, picture, plan)
-                    for index, (picture, plan) in enumerate(zip(pictures, planned, strict=True))
-                ]
-                yield view_id, rows, pictures
-
-    def _built_picture(self, image: ImageRef, planned: PlannedPicture) -> Picture:
-        is_resampled = isinstance(planned.geometry, Composition) and planned.geometry.resized is not None
-        recipe = Recipe(
-            geometry=planned.geometry,
-            decode=self._options.decode,
-            resampler=self._options.resampler if is_resampled else None,
-            transport=self._options.transport,
-        )
-        return _picture(image, recipe, planned.target)
-
-    def _released_view(
-        self, question: Question, standing: Question, view_id: str, view: View
-    ) -> tuple[str, list[ViewImage], tuple[Picture, ...] | None]:
-        """Plan a released file as it stands; where it is missing, say so with the size it should have."""
-        released = self._benchmark.released_image(question, view_id)
-        if released is None:
-            planned = plan_view(view, standing, self._options.geometry_policy)
-            return view_id, [_missing_row(question.id, view_id, picture.geometry.size) for picture in planned], None
-        size = upright_size(released.image, self._options.decode)
-        recipe = Recipe(
-            geometry=Composition(canvas=size, kept=whole(size)),
-            decode=self._options.decode,
-            transport=self._options.transport,
-        )
-        target = released.target_in_view
-        if target is not None and self._options.decode.exif == "apply":
-            target = rotate_box(target, released.image.size, released.image.exif_orientation)
-        picture = _picture(released.image, recipe, target)
-        row = msgspec.structs.replace(
-            released, question_id=question.id, view=view_id, recipe_key=picture.recipe_key, target_in_view=target
-        )
-        return view_id, [row], (picture,)
-
-
 class _Asker:
     """Writes the requests of one prompt to one model."""
 
@@ -308,20 +200,18 @@ class _Asker:
         self.prompt_id = f"{prompt.name}@{prompt.version}"
         self._benchmark, self._prompt, self._model, self._sampling = benchmark, prompt, model, sampling
 
-    def requests(
-        self, question: Question, asked: Sequence[tuple[str, tuple[Picture, ...]]], options: PlanOptions
-    ) -> Iterator[Request]:
+    def requests(self, question: Question, asked: Sequence[Shown], options: PlanOptions) -> Iterator[Request]:
         """Yield the requests of one question: every view, then every view again for each order and repeat."""
         worded = [self._worded(question, order) for order in choice_orders(len(question.choices), options.rotations)]
         for repeat, (order, text, text_sha256) in product(range(options.repeats), worded):
-            for view_id, pictures in asked:
+            for shown in asked:
                 request = Request(
                     id="",
                     benchmark=self._benchmark,
                     question_id=question.id,
-                    view=view_id,
-                    condition=view_id,
-                    pictures=pictures,
+                    view=shown.view,
+                    condition=shown.condition,
+                    pictures=shown.pictures or (),
                     prompt=text,
                     prompt_id=self.prompt_id,
                     prompt_sha256=text_sha256,
@@ -354,30 +244,6 @@ def choice_orders(n_choices: int, rotations: int) -> tuple[tuple[int, ...], ...]
     return tuple(tuple((index + turn) % n_choices for index in range(n_choices)) for turn in turns)
 
 
-def _picture(image: ImageRef, recipe: Recipe, target: Box | None) -> Picture:
-    key = recipe_key(image.file_sha256, recipe)
-    return Picture(image=image, recipe=recipe, recipe_key=key, size=recipe.geometry.size, target=target)
-
-
-def _view_row(question_id: str, view_id: str, index: int, picture: Picture, planned: PlannedPicture) -> ViewImage:
-    return ViewImage(
-        question_id=question_id,
-        view=view_id,
-        index=index,
-        image=ImageRef(file_sha256="", size=picture.size, media_type="image/png"),
-        recipe_key=picture.recipe_key,
-        source_region=planned.source_region,
-        target_in_view=planned.target,
-        notes=planned.notes,
-        extra={} if planned.area_multiplier is None else {"area_multiplier": planned.area_multiplier},
-    )
-
-
-def _missing_row(question_id: str, view_id: str, size: Size) -> ViewImage:
-    image = ImageRef(file_sha256="", size=size, media_type="")
-    return ViewImage(question_id=question_id, view=view_id, image=image, notes=(MISSING_RELEASE,))
-
-
 def _by_picture(questions: Sequence[Question]) -> list[Question]:
     """Return the questions with those about one picture together, pictures in the order they first appear."""
     by_picture: dict[str, list[Question]] = {}
@@ -386,9 +252,7 @@ def _by_picture(questions: Sequence[Question]) -> list[Question]:
     return [question for group in by_picture.values() for question in group]
 
 
-def _rotate(
-    asked: Sequence[tuple[str, tuple[Picture, ...]]], position: int
-) -> Sequence[tuple[str, tuple[Picture, ...]]]:
+def _rotate(asked: Sequence[Shown], position: int) -> Sequence[Shown]:
     start = position % len(asked) if asked else 0
     return [*asked[start:], *asked[:start]]
 
@@ -403,21 +267,3 @@ def _distinct_ids(requests: Sequence[Request]) -> set[str]:
             )
         seen.add(request.id)
     return seen
-
-
-def check_counts(views: Sequence[View], options: PlanOptions) -> None:
-    """Refuse a plan that would ask nothing.
-
-    Raises:
-        UsageError: If no view is named, or ``limit`` or ``repeats`` is below 1.
-    """
-    if not views:
-        raise UsageError("no view was named", hint="for example --views original,crop_3x or --views sum29")
-    if options.limit is not None and options.limit < 1:
-        raise UsageError(f"limit {options.limit} asks no question", hint="give --limit a whole number from 1")
-    if options.repeats < 1:
-        raise UsageError(f"{options.repeats} repeats ask nothing", hint="give --repeat a whole number from 1")
-    if options.rotations < 1:
-        raise UsageError(
-            f"{options.rotations} orders of the choices ask nothing", hint="give --rotate-choices 4, or all"
-        )

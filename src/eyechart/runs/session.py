@@ -10,11 +10,12 @@ from typing import TypeVar
 
 import msgspec
 
-from eyechart.kinds import Benchmark, Model, PredictsSeen, Prompt, TakesGold
+from eyechart.kinds import Benchmark, Model, Prompt, TakesGold
 from eyechart.opening import DEFAULT_SCORER, open_scorer
 from eyechart.runs.answers import stale_ids
 from eyechart.runs.execute import Asker, LoopSettings, check_limits, read_identity, utc_now, writer_name
 from eyechart.runs.folders import Destination, Origin, find_or_create
+from eyechart.runs.foresight import Foresight, fit_for, foresee
 from eyechart.runs.listening import Beginning, Listener, Silent
 from eyechart.runs.pictures import PictureSource, check_drawing
 from eyechart.runs.plan import Plan, PlanOptions, check_counts, plan_run, shown_answer
@@ -22,10 +23,10 @@ from eyechart.runs.preflight import check_first, choose_first, stop_after
 from eyechart.runs.registration import StudyPlan, keep_copy
 from eyechart.runs.retrying import Stop
 from eyechart.runs.score import score_run
-from eyechart.runs.sight import Predictor, planned_seen
 from eyechart.runs.store import RunStore
 from eyechart.runs.summarise import summarise
 from eyechart.schema import ModelIdentity, Request, Sampling, Seen, Summary, View
+from eyechart.seen.rules import Rule
 
 # A served model without revision or fingerprint may be another one tomorrow.
 MAX_ANSWER_AGE = timedelta(hours=24)
@@ -48,6 +49,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         is_same_weights: The user vouches that the served model did not change, so that old answers are reused.
         command: The command line, for ``run.json``.
         registration: The plan that was written before; a copy is kept in the run folder.
+        rules: The user's own rules of what models see, which come before the bundled ones.
         max_decoded_bytes: Bound of the decoded originals kept in memory.
     """
 
@@ -60,6 +62,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     is_same_weights: bool = False
     command: tuple[str, ...] = ()
     registration: StudyPlan | None = None
+    rules: tuple[Rule, ...] = ()
     max_decoded_bytes: int = 512 << 20
 
 
@@ -164,8 +167,17 @@ def _ask_all(
 ) -> _Asked:
     """Plan a run, find its folder and ask what is missing there."""
     identity = run_async(read_identity(model, options.loop.patience, listener))
-    plan = plan_run(benchmark, views, prompt, model=identity, sampling=options.sampling, options=options.plan)
-    session = _Session(benchmark, model, plan, options, listener)
+    ahead = foresee(model, identity, options.rules)
+    plan = plan_run(
+        benchmark,
+        views,
+        prompt,
+        model=identity,
+        sampling=options.sampling,
+        options=options.plan,
+        fit=fit_for(options.plan.transport, ahead),
+    )
+    session = _Session(benchmark, model, plan, options, listener, ahead)
     del plan  # its view images are on the disk now
     stop = session.ask_missing()
     return session.result(stop)
@@ -174,12 +186,19 @@ def _ask_all(
 class _Session:
     """A plan in its folder, with a model to ask."""
 
-    def __init__(self, benchmark: Benchmark, model: Model, plan: Plan, options: RunOptions, listener: Listener) -> None:
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        model: Model,
+        plan: Plan,
+        options: RunOptions,
+        listener: Listener,
+        ahead: Foresight,
+    ) -> None:
         self._benchmark, self._model = benchmark, model
         self._options, self._listener = options, listener
         origin = Origin(now=utc_now(), versions=_versions(), command=options.command)
-        predict = _predictor(model)
-        self.store, self.is_resumed = find_or_create(plan, options.where, origin, planned_seen(plan.requests, predict))
+        self.store, self.is_resumed = find_or_create(plan, options.where, origin, ahead.ledger(plan.requests))
         if options.registration is not None:
             keep_copy(options.registration, self.store.folder)
         self._index = self.store.index()
@@ -187,7 +206,7 @@ class _Session:
         self._plan = msgspec.structs.replace(plan, view_images=())
         self.n_asked = 0
         self.n_open = sum(self._is_open(request) for request in plan.requests)
-        listener.began(self._beginning(has_prediction=predict is not None))
+        listener.began(self._beginning(has_prediction=ahead.is_known))
 
     def ask_missing(self) -> Stop | None:
         """Ask what is not settled, the first answers before the rest; return why it ended early."""
@@ -346,10 +365,6 @@ def _run_in_thread(work: Coroutine[object, object, Result]) -> Result:
     if errors:
         raise errors[0]
     return results[0]
-
-
-def _predictor(model: Model) -> Predictor | None:
-    return model.predict_seen if isinstance(model, PredictsSeen) else None
 
 
 def _versions() -> dict[str, str]:

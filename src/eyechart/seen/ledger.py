@@ -70,6 +70,7 @@ def planned_ledger(requests: Iterable[Request], lookup: Lookup) -> Iterator[Seen
     """Yield what a model is expected to see of every picture of every request; each size is worked out once."""
     rule = lookup.rule
     resize = lru_cache(maxsize=None)(rule.apply_to_all) if rule else None
+    sha256 = rule.sha256 if rule else None
     for request in requests:
         sizes = tuple(picture.size for picture in request.pictures)
         for index, picture in enumerate(request.pictures):
@@ -77,13 +78,24 @@ def planned_ledger(requests: Iterable[Request], lookup: Lookup) -> Iterator[Seen
                 yield _unknown(request.id, index, picture, lookup.reason)
                 continue
             refused = refusals(rule.limits, picture.size, n_images=len(sizes))
-            yield seen_by_rule(request.id, index, picture, rule, None if refused else resize(sizes)[index], refused)
+            resized = None if refused else resize(sizes)[index]
+            yield seen_by_rule(request.id, index, picture, rule, resized, refused, configuration_sha256=sha256)
 
 
 def seen_by_rule(
-    request_id: str, index: int, picture: Picture, rule: Rule, resized: Resized | None, refused: Sequence[str] = ()
+    request_id: str,
+    index: int,
+    picture: Picture,
+    rule: Rule,
+    resized: Resized | None,
+    refused: Sequence[str] = (),
+    *,
+    configuration_sha256: str | None = None,
 ) -> Seen:
-    """Return the record of one picture under a rule; ``resized`` is None where the picture is refused."""
+    """Return the record of one picture under a rule; ``resized`` is None where the picture is refused.
+
+    ``configuration_sha256`` is the rule's hash, for callers that have many pictures and worked it out before.
+    """
     known = resized or Resized(refused="; ".join(refused))
     chain = chain_of(picture, known.stages) if known.stages else None
     target = target_on_grid(picture, chain, known.cell_px, known.kept) if chain else None
@@ -105,7 +117,7 @@ def seen_by_rule(
         anisotropy=chain.presented[0] / chain.presented[1] if chain else None,
         rule_id=rule.id,
         rule_date=rule.date.isoformat(),
-        configuration_sha256=rule.sha256,
+        configuration_sha256=configuration_sha256 or rule.sha256,
         reason=_why_less(known, picture, target) or (None if known.stages else rule.note or "size not published"),
     )
 
@@ -129,9 +141,11 @@ def chain_of(picture: Picture, stages: Sequence[Size]) -> Chain:
         >>> chain_of(picture, (Size(1000, 500), Size(2000, 1000)))
         Chain(sent=(0.5, 0.5), presented=(0.25, 0.25), information=(0.125, 0.125))
     """
-    sent = sent_scale(picture)
+    own = _own_scales(picture)
+    sent = own[-1]
     per_axis = [
-        [scale, *(scale * stage[axis] / picture.size[axis] for stage in stages)] for axis, scale in enumerate(sent)
+        [*(scale[axis] for scale in own), *(sent[axis] * stage[axis] / picture.size[axis] for stage in stages)]
+        for axis in (0, 1)
     ]
     return Chain(
         sent=sent,
@@ -142,10 +156,22 @@ def chain_of(picture: Picture, stages: Sequence[Size]) -> Chain:
 
 def sent_scale(picture: Picture) -> Scale:
     """Return the scale per axis from the original's pixels to the picture as sent; exactly what the view resized."""
-    geometry = picture.recipe.geometry
-    if isinstance(geometry, GridComposition) or geometry.resized is None:
-        return (1.0, 1.0)
-    return (geometry.resized.width / geometry.canvas.width, geometry.resized.height / geometry.canvas.height)
+    return _own_scales(picture)[-1]
+
+
+def _own_scales(picture: Picture) -> tuple[Scale, ...]:
+    """Return the scales per axis after each resize before sending; a released file was resized when it was made."""
+    geometry, first = picture.recipe.geometry, (1.0, 1.0)
+    if picture.release is not None:
+        first = _ratios(picture.image.size, picture.release.geometry.canvas)
+    if isinstance(geometry, GridComposition):
+        return (first,)
+    stages = (_ratios(size, geometry.canvas) for size in (geometry.resized, geometry.enlarged) if size is not None)
+    return (first, *((first[0] * stage[0], first[1] * stage[1]) for stage in stages))
+
+
+def _ratios(size: Size, of: Size) -> Scale:
+    return (size.width / of.width, size.height / of.height)
 
 
 def target_on_grid(picture: Picture, chain: Chain, cell_px: int | None, kept: Box | None = None) -> Target | None:
@@ -225,14 +251,18 @@ def have_collapsed(first: Scale, second: Scale) -> bool:
 
 def cut_of(picture: Picture) -> tuple[object, ...]:
     """Return what a picture shows, whatever its size: pictures of equal cut differ by their scale alone."""
-    geometry = picture.recipe.geometry
+    geometry, file_sha256 = picture.recipe.geometry, picture.image.file_sha256
+    if picture.release is not None:
+        geometry, file_sha256 = picture.release.geometry, picture.release.file_sha256
     if isinstance(geometry, GridComposition):
-        return (picture.image.file_sha256, geometry)
-    return (picture.image.file_sha256, geometry.canvas, geometry.kept, geometry.offset)
+        return (file_sha256, geometry)
+    return (file_sha256, geometry.canvas, geometry.kept, geometry.offset)
 
 
 def source_size(picture: Picture) -> Size:
     """Return the original's size in the frame of its boxes: rotated if the decode policy rotates."""
+    if picture.release is not None:
+        return picture.release.size
     size, decode = picture.image.size, picture.recipe.decode
     is_turned = decode.exif == "apply" and picture.image.exif_orientation >= _EXIF_SWAPS_AXES
     return Size(size.height, size.width) if is_turned else size
