@@ -22,6 +22,7 @@ COMMANDS: dict[str, str] = {
     "demo": "Try it: an offline eye test of a small OCR model, or of your own endpoint.",
     "ls": "List views, presets, benchmarks, models, prompts, scorers, figures and reports.",
     "check": "Show what models will see of each view, without asking anything.",
+    "probe": "Find out what an endpoint does to pictures, by blank pictures of many sizes.",
     "run": "Ask a model every question under every view; run it again to go on.",
     "score": "Score stored answers again, without asking anything.",
     "report": "Write the report of a run: HTML, figures, LaTeX and Markdown tables.",

@@ -2,6 +2,8 @@
 
 import math
 
+import msgspec.structs
+
 from eyechart.schema import Box, Size, Value
 
 # Guards floors and ceilings of products that should be whole: 2112.0000001 is 2112.
@@ -211,9 +213,12 @@ class CropUnits(Algorithm, frozen=True, tag="crop_units"):
 
 
 class TokenBudget(Algorithm, frozen=True, tag="token_budget"):
-    """Scale up or down until a grid of square cells is as full as a budget allows (Gemma 4, and so Gemini 3)."""
+    """Scale up or down until a grid of square cells is as full as a budget allows (Gemma 4, and so Gemini 3).
 
-    cell_px: int
+    Tokens do not depend on the cell's side, so it may be unknown: then no size is told.
+    """
+
+    cell_px: int | None
     max_tokens: int
 
     def apply(self, sent: Size) -> Resized:
@@ -223,9 +228,11 @@ class TokenBudget(Algorithm, frozen=True, tag="token_budget"):
             >>> TokenBudget(48, 1120).apply(Size(256, 256))
             Resized(stages=(Size(width=1584, height=1584),), tokens=1089, cell_px=48)
         """
-        scale = math.sqrt(self.max_tokens * self.cell_px**2 / sent.n_px)
-        columns, rows = (max(1, int(scale * side // self.cell_px)) for side in sent)
-        return Resized((Size(columns * self.cell_px, rows * self.cell_px),), columns * rows, cell_px=self.cell_px)
+        cell = self.cell_px or 1
+        scale = math.sqrt(self.max_tokens * cell**2 / sent.n_px)
+        columns, rows = (max(1, int(scale * side // cell)) for side in sent)
+        stages = (Size(columns * cell, rows * cell),) if self.cell_px else ()
+        return Resized(stages, columns * rows, cell_px=self.cell_px)
 
 
 class SmartResize(Algorithm, frozen=True, tag="smart_resize"):
@@ -311,9 +318,44 @@ class Unpublished(Algorithm, frozen=True, tag="unpublished"):
         return Resized((), self.tokens)
 
 
-AnyAlgorithm = (
+PlainAlgorithm = (
     Tiles | Fit | Patches | LongestEdge | CropUnits | TokenBudget | SmartResize | RowBreaks | CountedTiles | Unpublished
 )
+
+
+class ShrunkBefore(Algorithm, frozen=True, tag="shrunk_before"):
+    """A client or gateway that shrinks pictures before the model's own rule, and may say so in a note to the model.
+
+    Args:
+        max_side_px: Bound of the longer side of what it passes on.
+        then: What the model does.
+        note_tokens: Tokens of the note beside a picture that was shrunk.
+    """
+
+    max_side_px: int
+    then: PlainAlgorithm
+    note_tokens: int = 0
+
+    def apply(self, sent: Size) -> Resized:
+        """Return size and tokens, those of the note included.
+
+        Example:
+            >>> ShrunkBefore(2000, Patches(28), 40).apply(Size(3840, 2160))
+            Resized(stages=(Size(width=2000, height=1125), Size(width=2000, height=1125)), tokens=2992, cell_px=28)
+        """
+        if max(sent) <= self.max_side_px:
+            return self.then.apply(sent)
+        width, height = _fitted(sent, self.max_side_px)
+        passed_on = Size(max(1, round(width)), max(1, round(height)))
+        resized = self.then.apply(passed_on)
+        return msgspec.structs.replace(
+            resized,
+            stages=(passed_on, *resized.stages) if resized.stages else (),
+            tokens=None if resized.tokens is None else resized.tokens + self.note_tokens,
+        )
+
+
+AnyAlgorithm = PlainAlgorithm | ShrunkBefore
 
 
 def _fitted(size: Size, max_side_px: int) -> tuple[float, float]:
