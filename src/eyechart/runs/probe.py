@@ -4,13 +4,10 @@ import asyncio
 import datetime
 import time
 from collections.abc import Sequence
-from functools import lru_cache
 
 from eyechart.errors import BadRequestError, RefusedInputError, TransientModelError, UsageError
-from eyechart.images.encode import encode_png_on_white
-from eyechart.images.hash import pixel_sha256
-from eyechart.images.pixels import Pixels
-from eyechart.kinds import Ask, Model, PixelArray, SentPicture
+from eyechart.images.blank import BlankPicture
+from eyechart.kinds import Ask, Model, SentPicture
 from eyechart.runs.listening import Listener, Silent
 from eyechart.runs.patience import Patience
 from eyechart.runs.retrying import Retrying
@@ -159,7 +156,7 @@ class _Asker:
                     raise
 
     async def _usage(self, size: Size | None) -> Usage:
-        pictures: tuple[SentPicture, ...] = () if size is None else (_Blank(size),)
+        pictures: tuple[SentPicture, ...] = () if size is None else (BlankPicture(size),)
         ask = Ask(
             prompt=_PROMPT,
             pictures=pictures,
@@ -178,40 +175,6 @@ class _Asker:
                 parameter="usage",
             )
         return reply.usage
-
-
-class _Blank:
-    """A white picture on its way to a model."""
-
-    media_type = "image/png"
-
-    def __init__(self, size: Size) -> None:
-        self.size = size
-
-    @property
-    def pixel_sha256(self) -> str:
-        """Content key."""
-        return pixel_sha256(self._array())
-
-    def pixels(self) -> PixelArray:
-        """Return white."""
-        return self._array()
-
-    def encoded(self) -> bytes:
-        """Return a PNG file of a few kilobytes."""
-        return _white_png(self.size)
-
-    def _array(self) -> Pixels:
-        import numpy as np  # late: `eyechart --help` must not import numpy
-
-        return np.full((self.size.height, self.size.width, 3), 255, np.uint8)
-
-
-@lru_cache(maxsize=128)  # a few kilobytes each, and sent by every probe of a process
-def _white_png(size: Size) -> bytes:
-    import numpy as np  # late: `eyechart --help` must not import numpy
-
-    return encode_png_on_white(size, (0, 0), np.zeros((0, 0, 3), np.uint8))
 
 
 def _input(usage: Usage) -> int:

@@ -22,6 +22,7 @@ class Resized(Value, frozen=True, repr_omit_defaults=True):
         sent: Size as sent, needed where only a part is kept.
         kept: The part of the sent picture that is left after a cut, in its own pixels; None for all of it.
         refused: Why a picture of this size cannot be taken at all; empty where it can.
+        unseen: Why no size is known although the picture is taken; empty where one is, or the rule says why.
     """
 
     stages: tuple[Size, ...] = ()
@@ -31,6 +32,7 @@ class Resized(Value, frozen=True, repr_omit_defaults=True):
     sent: Size | None = None
     kept: Box | None = None
     refused: str = ""
+    unseen: str = ""
 
     @property
     def size(self) -> Size | None:

@@ -118,15 +118,15 @@ def seen_by_rule(
         rule_id=rule.id,
         rule_date=rule.date.isoformat(),
         configuration_sha256=configuration_sha256 or rule.sha256,
-        reason=_why_less(known, picture, target) or (None if known.stages else rule.note or "size not published"),
+        reason=_why_less(known, picture, target, rule.note),
     )
 
 
-def _why_less(known: Resized, picture: Picture, target: "Target | None") -> str | None:
-    """Return why there is no picture, or no target in it, though the rule is known; None where there is."""
-    if known.refused:
-        return known.refused
-    if known.stages and target is None and picture.target is not None:
+def _why_less(known: Resized, picture: Picture, target: "Target | None", note: str) -> str | None:
+    """Return why there is no picture, no size, or no target in it, though the rule is known; None where there is."""
+    if known.refused or not known.stages:
+        return known.refused or known.unseen or note or "size not published"
+    if target is None and picture.target is not None:
         return "the target lies in the part that is cut off"
     return None
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Literal, Protocol, TypeVar
+from typing import Literal, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 import msgspec.structs
@@ -110,6 +110,20 @@ class Resizer(Protocol):
 
     def resize(self, sent: Sequence[Size]) -> tuple[Resized, ...]:
         """Return what becomes of the pictures of one request, in order; they may change each other's way."""
+        ...
+
+
+@runtime_checkable
+class TellsRule(Protocol):
+    """A model that can say by itself what becomes of pictures: by its processor here, or by its server."""
+
+    async def seen_rule(self, today: datetime.date) -> Rule | None:
+        """Return the rule, None if it cannot be told.
+
+        Raises:
+            ModelError: If a server cannot be asked.
+            UsageError: If there is no such processor.
+        """
         ...
 
 
@@ -243,6 +257,8 @@ def warnings_of(rule: Rule, settings: Mapping[str, object], today: datetime.date
     if today - rule.date > MAX_RULE_AGE:
         days = (today - rule.date).days
         found.append(f"rule {rule.id} was read on {rule.date}, {days} days ago; providers change such rules silently")
+    if rule.obtained == "reported" and rule.note:
+        found.append(f"by the server's own word, {rule.note}")
     if rule.confidence == "C":
         found.append(f"rule {rule.id} is inferred, not documented{f': {rule.note}' if rule.note else ''}")
     return tuple(found)
