@@ -2,11 +2,10 @@
 
 import asyncio
 import datetime
-import math
 
 import pytest
 from servers.chat_server import ChatServer
-from servers.vllm_server import vllm
+from servers.vllm_server import capped, vllm
 
 from eyechart.errors import TransientModelError
 from eyechart.kinds import ModelOptions
@@ -17,22 +16,6 @@ from eyechart.seen.rules import TellsRule, warnings_of
 
 TODAY = datetime.date(2026, 11, 30)
 SPEC = "vllm/Qwen/Qwen3-VL-8B-Instruct"
-
-
-def capped(most, block=32, least=65_536):
-    """Return the patches of 16 px that Qwen3-VL's processor makes under a cap of so many pixels."""
-
-    def grid(width, height):
-        columns, rows = max(1, round(width / block)), max(1, round(height / block))
-        if columns * rows * block**2 > most:
-            shrink = math.sqrt(width * height / most)
-            columns, rows = max(1, int(width / shrink // block)), max(1, int(height / shrink // block))
-        elif columns * rows * block**2 < least:
-            grow = math.sqrt(least / (width * height))
-            columns, rows = math.ceil(width * grow / block), math.ceil(height * grow / block)
-        return columns * 2, rows * 2
-
-    return grid
 
 
 def ask_rule(say, **settings):

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import math
 import struct
 
 import msgspec
@@ -49,6 +50,22 @@ def vllm(grid_of, *, patch_px=16, block=2, has_render=True, has_tokenize=True, h
         return 200, {"request_id": "r", "token_ids": [0] * n_tokens, "features": features}
 
     return say
+
+
+def capped(most, block=32, least=65_536):
+    """Return the patches of 16 px that Qwen3-VL's processor makes under a cap of so many pixels."""
+
+    def grid(width, height):
+        columns, rows = max(1, round(width / block)), max(1, round(height / block))
+        if columns * rows * block**2 > most:
+            shrink = math.sqrt(width * height / most)
+            columns, rows = max(1, int(width / shrink // block)), max(1, int(height / shrink // block))
+        elif columns * rows * block**2 < least:
+            grow = math.sqrt(least / (width * height))
+            columns, rows = math.ceil(width * grow / block), math.ceil(height * grow / block)
+        return columns * 2, rows * 2
+
+    return grid
 
 
 def sizes_in(received):
