@@ -669,6 +669,87 @@ class Threshold(Value, frozen=True):
     misfit_p: float | None = None
 
 
+class AcuityBand(Value, frozen=True):
+    """Chance-corrected accuracy among targets seen at about one size, over all views: raw, and on the fitted curve."""
+
+    px: float
+    corrected: float
+    low: float
+    high: float
+    fitted: float
+    n_questions: int
+
+
+class SmoothCurve(Value, frozen=True):
+    """Chance-corrected accuracy ceiling·logistic(intercept + slope·log₂(px ÷ reference_px))."""
+
+    reference_px: float
+    intercept: float
+    slope: float
+    ceiling: float
+
+
+class Acuity(Value, frozen=True):
+    """The shorter side of the target, in pixels the model saw, at which half of the chance-corrected plateau is left.
+
+    Args:
+        task: The task, None for all questions.
+        status: ``not reached`` where more than half is left at the smallest targets, ``not identified`` where the
+            answers do not tell; ``reason`` says why.
+        reason: Empty where there is an estimate.
+        px: The size; None unless estimated.
+        low_px: Lower bound, None where it lies below the smallest targets.
+        high_px: Upper bound, None unless estimated.
+        bands: The curve behind it, from the largest targets down; empty where there are too few answers for one.
+        smooth: A smooth curve, None unless it fits (``misfit_p`` at least 0.05).
+        misfit_p: How often a curve of the smooth form lies as far off.
+        evidence: How the sizes are known.
+        n_questions: Questions with an answer to a target of known size.
+        n_clusters: Their pictures.
+    """
+
+    task: str | None
+    status: Literal["estimated", "not reached", "not identified"]
+    reason: str = ""
+    px: float | None = None
+    low_px: float | None = None
+    high_px: float | None = None
+    bands: tuple[AcuityBand, ...] = ()
+    smooth: SmoothCurve | None = None
+    misfit_p: float | None = None
+    evidence: str | None = None
+    n_questions: int = 0
+    n_clusters: int = 0
+    confidence: float = 0.95
+
+
+class CloseViews(Value, frozen=True):
+    """Two conditions that show the same part of the picture at scales the model can hardly tell apart.
+
+    Args:
+        condition: The smaller one.
+        baseline: The larger one.
+        ratio: Median ratio of what is left of the picture's detail, at least 1.
+        n_same: Questions for which both are one picture to the model.
+        n_both: Questions asked under both.
+        noise: Difference of their scores: of one picture to the model it is the noise of repetition, None otherwise.
+        churn: Share of scores that changed between them, None unless they are one picture.
+    """
+
+    condition: str
+    baseline: str
+    ratio: float
+    n_same: int
+    n_both: int
+    noise: Contrast | None = None
+    churn: Estimate | None = None
+
+    @property
+    def is_one_picture(self) -> bool:
+        """Whether both are one picture to the model for every question, so that asking both is asking twice."""
+        return self.n_same == self.n_both
+
+
 class CurveMovement(Value, frozen=True):
     """ACE, RCE and Spearman of accuracy over resolution, beside what levels shuffled within questions give.
 
@@ -783,6 +864,8 @@ class Summary(Record, frozen=True, kw_only=True):
     sensitivity: tuple[Sensitivity, ...] = ()
     rules: tuple[ValidityRule, ...] = ()
     registration: Registration | None = None
+    acuities: tuple[Acuity, ...] = ()
+    close_views: tuple[CloseViews, ...] = ()
 
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)

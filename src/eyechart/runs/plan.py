@@ -104,9 +104,7 @@ def plan_run(
     """
     options, sampling = options or PlanOptions(), sampling or Sampling()
     check_counts(views, options)
-    questions = choose_questions(tuple(benchmark.questions()), options.limit, options.seed)
-    if not questions:
-        raise BenchmarkError(f"{benchmark.identity.name} holds no question", hint="check --data and its filters")
+    questions = _chosen(benchmark, options)
     shown = Shower(benchmark, tuple(views), options, fit)
     asker = _Asker(benchmark.identity.name, prompt, model, sampling)
     images: list[ViewImage] = []
@@ -134,6 +132,13 @@ def plan_run(
         requests=tuple(requests),
         missing=tuple(missing),
     )
+
+
+def _chosen(benchmark: Benchmark, options: PlanOptions) -> tuple[Question, ...]:
+    questions = choose_questions(tuple(benchmark.questions()), options.limit, options.seed)
+    if not questions:
+        raise BenchmarkError(f"{benchmark.identity.name} holds no question", hint="check --data and its filters")
+    return questions
 
 
 def plan_id_of(request_ids: Iterable[str]) -> str:

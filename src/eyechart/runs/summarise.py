@@ -8,8 +8,10 @@ from statistics import median
 import msgspec
 import numpy as np
 
+from eyechart.runs.acuity import estimate_acuities
 from eyechart.runs.breakdowns import estimate_breakdowns
 from eyechart.runs.cells import RunTable, read_table, total_usage
+from eyechart.runs.closeness import block_close, find_close, repeated, with_noise, without_repeats
 from eyechart.runs.effects import (
     count_flips,
     decompositions,
@@ -44,6 +46,7 @@ from eyechart.stats.conditions import (
     contrasts_against,
     contrasts_between,
 )
+from eyechart.stats.findings import Finding as Rule
 from eyechart.stats.findings import attach
 from eyechart.views import IDENTICAL_VIEWS, parse_view
 
@@ -87,20 +90,24 @@ def estimate(
     """
     scores = score_table(table, scorer_id)
     estimates = accuracy_by_condition(scores)
-    rules = find_rules(table, scores, estimates)
-    controls = same_recipes(table)
+    close = find_close(table)
+    rules = find_rules(table, scores, estimates, close)
+    controls = (*same_recipes(table), *repeated(close))
     marks = concerning_contrasts(rules)
     raw = contrast_all(scores, controls)
     is_control = {frozenset(pair) for pair in controls}
     headlines = [one for one in raw if frozenset((one.condition, one.baseline)) not in is_control]
     sensitivity = check_sensitivity(readings_of(table, scores, lenient or {}), headlines)
-    contrasts = block_fragile(attach([with_detectable(one, scores) for one in raw], marks), sensitivity)
+    contrasts = block_close(
+        block_fragile(attach([with_detectable(one, scores) for one in raw], marks), sensitivity), close
+    )
     shown = named_views(table)
-    effects = block_fragile(attach(estimate_effects(scores, shown), marks), sensitivity)
+    apart = without_repeats(shown, close)
+    effects = block_close(block_fragile(attach(estimate_effects(scores, apart), marks), sensitivity), close)
     rules = (*rules, *check_contrasts((*contrasts, *effects)))
     conditions = summarise_conditions(table, views)
     breakdowns, group_effects, group_tests = estimate_breakdowns(table, scores, headlines)
-    thresholds, movement = estimate_resolution(table, scores, shown)
+    thresholds, movement = estimate_resolution(table, scores, shown, close)
     return Summary(
         run=table.run,
         scorer=scorer_id,
@@ -110,11 +117,7 @@ def estimate(
         size_bands=estimate_bands(table, scorer_id),
         failures=group_failures(table),
         findings=find(contrasts, conditions, controls),
-        warnings=(
-            *(f"{rule.code}: {rule.message}" for rule in rules if rule.code != Code.AA_NOISE or rule.level != "info"),
-            *_fragile_warnings(sensitivity),
-            *_count_warnings(table, conditions),
-        ),
+        warnings=(*_rule_warnings(rules), *_fragile_warnings(sensitivity), *_count_warnings(table, conditions)),
         chance=float(table.chance.mean()) if len(table.questions) else None,
         n_questions=len(table.questions),
         n_clusters=find_clusters(table.image_groups).n_clusters,
@@ -129,11 +132,26 @@ def estimate(
         group_effects=attach(group_effects, marks),
         group_tests=group_tests,
         sensitivity=sensitivity,
-        rules=tuple(
-            ValidityRule(code=str(rule.code), level=rule.level, message=rule.message, conditions=rule.conditions)
-            for rule in rules
-        ),
+        rules=_recorded(rules),
+        acuities=estimate_acuities(table, named_views(table)),
+        close_views=with_noise(close, contrasts, count_flips(scores, _of_pairs(raw, repeated(close)), controls)),
     )
+
+
+def _recorded(rules: Iterable[Rule]) -> tuple[ValidityRule, ...]:
+    return tuple(
+        ValidityRule(code=str(rule.code), level=rule.level, message=rule.message, conditions=rule.conditions)
+        for rule in rules
+    )
+
+
+def _rule_warnings(rules: Iterable[Rule]) -> list[str]:
+    return [f"{rule.code}: {rule.message}" for rule in rules if rule.code != Code.AA_NOISE or rule.level != "info"]
+
+
+def _of_pairs(contrasts: Iterable[Contrast], pairs: Iterable[Pair]) -> list[Contrast]:
+    wanted = {frozenset(pair) for pair in pairs}
+    return [one for one in contrasts if frozenset((one.condition, one.baseline)) in wanted]
 
 
 def _registered(summary: Summary, plan: StudyPlan | None, table: RunTable, copy: StudyPlan | None) -> Summary:
@@ -141,7 +159,8 @@ def _registered(summary: Summary, plan: StudyPlan | None, table: RunTable, copy:
     if plan is None:
         return summary
     marked = register(summary, plan, table, score_table(table, summary.scorer), copy)
-    findings = find(marked.contrasts, marked.conditions, same_recipes(table))
+    controls = (*same_recipes(table), *repeated(find_close(table)))
+    findings = find(marked.contrasts, marked.conditions, controls)
     return msgspec.structs.replace(marked, findings=findings)
 
 
