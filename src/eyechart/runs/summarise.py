@@ -36,7 +36,6 @@ from eyechart.schema import (
     ViewImage,
 )
 from eyechart.stats.clusters import find_clusters
-from eyechart.stats.codes import Code
 from eyechart.stats.conditions import (
     Pair,
     ScoreTable,
@@ -111,7 +110,7 @@ def estimate(
         failures=group_failures(table),
         findings=find(contrasts, conditions, controls),
         warnings=(
-            *(f"{rule.code}: {rule.message}" for rule in rules if rule.code != Code.AA_NOISE or rule.level != "info"),
+            *(f"{rule.code}: {rule.message}" for rule in rules if rule.level != "info"),
             *_fragile_warnings(sensitivity),
             *_count_warnings(table, conditions),
         ),
