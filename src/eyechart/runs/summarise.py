@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from eyechart.runs.breakdowns import estimate_breakdowns
-from eyechart.runs.cells import RunTable, read_table, total_usage
+from eyechart.runs.cells import RunTable, Slot, read_table, total_usage
 from eyechart.runs.effects import (
     count_flips,
     decompositions,
@@ -20,7 +20,7 @@ from eyechart.runs.effects import (
 )
 from eyechart.runs.failures import group_failures
 from eyechart.runs.findings import find
-from eyechart.runs.readings import Slot, block_fragile, check_sensitivity, judge_unread, readings_of
+from eyechart.runs.readings import block_fragile, check_sensitivity, judge_unread, readings_of
 from eyechart.runs.registration import StudyPlan, kept_copy, register
 from eyechart.runs.resolution import estimate_resolution
 from eyechart.runs.store import RunStore
@@ -36,7 +36,6 @@ from eyechart.schema import (
     ViewImage,
 )
 from eyechart.stats.clusters import find_clusters
-from eyechart.stats.codes import Code
 from eyechart.stats.conditions import (
     Pair,
     ScoreTable,
@@ -111,7 +110,7 @@ def estimate(
         failures=group_failures(table),
         findings=find(contrasts, conditions, controls),
         warnings=(
-            *(f"{rule.code}: {rule.message}" for rule in rules if rule.code != Code.AA_NOISE or rule.level != "info"),
+            *(f"{rule.code}: {rule.message}" for rule in rules if rule.level != "info"),
             *_fragile_warnings(sensitivity),
             *_count_warnings(table, conditions),
         ),
