@@ -134,6 +134,7 @@ _ERRORS = {
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # headers and body are two packets, and each request would wait 40 ms
     hub: HubServer
 
     def log_message(self, *_: object) -> None:
