@@ -1,11 +1,14 @@
 """A part of a built release, fetched: it verifies clean, runs under the views that are there, and says what is not."""
 
+import json
+
 import pytest
 from releases.made import CLEAN_QUESTIONS, make_release
 from servers.hub_repository import HubRepository
 from servers.hub_server import HubServer
 
 from eyechart.cli._app import run_app
+from eyechart.hub.record import read_record
 from eyechart.releases.verify import verify_release
 
 
@@ -44,3 +47,14 @@ def test_a_run_asks_the_views_that_are_there(part, capsys):
     assert "crop_3x" in shown.out
     assert "crop_1x" not in shown.out
     assert "no rows on disk" in shown.err
+
+
+def test_a_run_records_where_its_release_came_from(part):
+    run_app(["run", "sum", "--data", "sum", "--model", "simulated/oracle", "--no-report", "--out", "kept"])
+    stored = json.loads((part.parent / "kept" / "run.json").read_bytes())
+    pinned = read_record(part)
+    assert stored["benchmark"]["options"]["fetched_from"] == {
+        "host": "huggingface",
+        "repository": "RL-MIND/SUM",
+        "revision": pinned.revision,
+    }

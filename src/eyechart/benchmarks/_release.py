@@ -144,6 +144,18 @@ def read_json(root: Path, name: str) -> object:
     return decode_json(path.read_bytes(), str(path)) if path.is_file() else None
 
 
+def fetched_from(root: Path) -> dict[str, object]:
+    """Return host, repository and revision of a release that ``eyechart fetch`` loaded, empty for any other.
+
+    Raises:
+        BenchmarkError: If the record is no JSON.
+    """
+    path = root / "fetched.json"
+    record = decode_json(path.read_bytes(), str(path)) if path.is_file() else None
+    found = record if isinstance(record, dict) else {}
+    return {name: found[name] for name in ("host", "repository", "revision") if isinstance(found.get(name), str)}
+
+
 def read_manifest(root: Path) -> dict[str, ManifestEntry]:
     """Return the manifest by release-relative path: a list of objects, a map by path, or either inside an object.
 

@@ -21,6 +21,7 @@ from eyechart.benchmarks._release import (
     canonical_rows,
     config_names,
     errata_notes,
+    fetched_from,
     image_name,
     is_sha256,
     metadata_path,
@@ -79,7 +80,10 @@ class SumBenchmark:
             )
         self._canonical = _by_id(canonical)
         self._errata = errata_notes(read_json(root, "errata"), tuple(self._canonical))
-        self.identity = BenchmarkIdentity(name="sum", revision=self._revision())
+        origin = fetched_from(root)
+        self.identity = BenchmarkIdentity(
+            name="sum", revision=self._revision(), options={"fetched_from": origin} if origin else {}
+        )
 
     def questions(self) -> Iterator[Question]:
         """Yield every question in the order of ``dataset.json``, else of the original view's rows."""
