@@ -14,6 +14,7 @@ from eyechart.cli._flags import (
     load_plugins,
     open_named_benchmark,
 )
+from eyechart.cli._hub import open_streamed_release
 from eyechart.cli._output import Json, print_json, say
 
 if TYPE_CHECKING:
@@ -32,6 +33,10 @@ def run(
     *,
     model: str,
     views: Annotated[str, Parameter(help="Comma-separated view ids or a preset.")] = "sum29",
+    stream: Annotated[
+        bool,
+        Parameter(negative="", show_default=False, help="Load released images from the hub as needed; keep none."),
+    ] = False,
     data: Data = None,
     option: Option = (),
     plugin: Plugin = (),
@@ -47,7 +52,10 @@ def run(
         model: provider/name, for example openai/gpt-4o, ocr/rapidocr or replay/answers.jsonl.
     """
     load_plugins(plugin)
-    opened = open_named_benchmark(benchmark, data, option)
+    if stream:
+        opened: Benchmark = open_streamed_release(benchmark, data, views)
+    else:
+        opened = open_named_benchmark(benchmark, data, option)
     outcome = ask(opened, model, views, model_flags=model_flags, ask_flags=ask_flags, picture_flags=picture_flags)
     return show_outcome(outcome, json=json, has_report=ask_flags.report)
 
@@ -85,8 +93,11 @@ def choose_views(benchmark: "Benchmark", text: str) -> tuple[tuple["View", ...],
     released = benchmark.released_views()
     if text != "sum29" or not released:
         return resolve_views(text)
+    absent: tuple[str, ...] = getattr(benchmark, "unread_views", ())
     views = []
     for view_id in released:
+        if view_id in absent:
+            continue
         try:
             views.append(parse_view(view_id))
         except UsageError:
