@@ -26,6 +26,10 @@ class Prediction(Value, frozen=True):
         text: The response; None where the row has none, which is no answer and not an empty one.
         state: How the request ended; only errors have no score.
         place: File and line.
+        choices: Options in the order shown, None if that is the question's own.
+        theirs: The score that another kit gave this answer, None where there is none.
+        their_answer: What that kit read from the response.
+        notes: What it did that a score should not depend on.
     """
 
     question_id: str
@@ -33,6 +37,10 @@ class Prediction(Value, frozen=True):
     text: str | None
     state: ResponseState
     place: str
+    choices: tuple[str, ...] | None = None
+    theirs: float | None = None
+    their_answer: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 def read_predictions(
