@@ -213,3 +213,8 @@ def test_macro_interval_covers_the_truth_and_shrinks():
         widths[n_questions] = high - low
         assert 0.92 <= n_covered / 300 <= 0.985
     assert widths[600] == pytest.approx(widths[150] / 2, rel=0.3)
+
+
+def test_id_that_a_table_program_took_for_a_number_is_found(tmp_path):
+    (tmp_path / "original.csv").write_text("id,response\n7,A\n")
+    assert list(read(tmp_path / "original.csv")) == [("000007", "original")]
