@@ -83,11 +83,19 @@ def test_a_cell_outside_its_grid_has_no_id(view):
 
 
 @pytest.mark.parametrize(
-    "view_id", ["grid_white_3x3_r3_c0", "grid_white_03x3_r0_c0", "grid_3x3_r0_c0", "grid_white_3x3"]
+    "view_id", ["grid_white_3x3_r3_c0", "grid_white_03x3_r0_c0", "grid_3x3_r0_c0", "grid_white_0x3"]
 )
 def test_a_text_that_names_no_cell_is_no_view(view_id):
     with pytest.raises(UsageError, match="no view named"):
         parse_view(view_id)
+
+
+def test_a_grid_without_a_cell_means_all_its_cells():
+    views, preset = resolve_views("original,grid_white_2x3_s4")
+    assert [format_view(view) for view in views[1:]] == [
+        f"grid_white_2x3_r{row}_c{column}_s4" for row in range(2) for column in range(3)
+    ]
+    assert preset is None
 
 
 def test_sum29_has_1_6_6_11_5_views_and_the_seven_certain_ids():

@@ -60,8 +60,9 @@ class GridCanvas:
         self._geometry = geometry
         self._tiles = tuple(tiles)
         self._bands: dict[_Cell, DeflatedRows] = {}
-        # One canvas is kept and only what differs between two places of the needle is drawn again.
-        self._page: Pixels | None = None
+        # One page is kept and only what differs between two places of the needle is drawn again. It is a Pillow image,
+        # because making one from an array costs more than the JPEG.
+        self._page: Image.Image | None = None
         self._standing: dict[_Cell, Pixels | None] = {}
         self._lock = Lock()
 
@@ -81,7 +82,7 @@ class GridCanvas:
         """
         self._check_needle(needle, row, column)
         with self._lock:
-            return self._compose(needle, row, column).copy()
+            return np.array(self._compose(needle, row, column))
 
     def encode_png(self, needle: Pixels, row: int, column: int) -> bytes:
         """Return the grid as a PNG file; rows of cells without the needle are deflated once.
@@ -110,23 +111,30 @@ class GridCanvas:
         """
         self._check_needle(needle, row, column)
         with self._lock:
-            image = Image.fromarray(self._compose(needle, row, column))
-        return encode_image_jpeg(image, settings.quality, settings.subsampling)
+            return encode_image_jpeg(self._compose(needle, row, column), settings.quality, settings.subsampling)
 
-    def _compose(self, needle: Pixels, row: int, column: int) -> Pixels:
-        """Return the kept canvas with the needle in a cell, drawing only the cells that change."""
+    def _compose(self, needle: Pixels, row: int, column: int) -> Image.Image:
+        """Return the kept page with the needle in a cell, drawing only the cells that change."""
         geometry = self._geometry
         if self._page is None:
-            self._page = np.empty((geometry.canvas.height, geometry.canvas.width, 3), np.uint8)
+            self._page = Image.new("RGB", geometry.canvas, (WHITE, WHITE, WHITE))
             for other in range(geometry.rows):
-                top = other * geometry.pitch.height
-                _draw_empty(self._page[top : top + geometry.pitch.height], geometry, other)
+                self._page.paste(Image.fromarray(self._draw_band(other, ())), (0, other * geometry.pitch.height))
         for other in range(geometry.rows):
             for place, tile in enumerate(self._row_of_cells(other, needle, (row, column))):
                 if self._standing.get((other, place)) is not tile:
-                    self._paste(self._page, (other, place), tile)
-                    self._standing[other, place] = tile
+                    self._stand(self._page, (other, place), tile)
         return self._page
+
+    def _stand(self, page: Image.Image, cell: _Cell, tile: Pixels | None) -> None:
+        """Draw a picture, or white, into a cell of the kept page."""
+        left, top = self._geometry.corner(*cell)
+        width, height = self._geometry.tile
+        if tile is None:
+            page.paste((WHITE, WHITE, WHITE), (left, top, left + width, top + height))
+        else:
+            page.paste(Image.fromarray(tile), (left, top))
+        self._standing[cell] = tile
 
     def _row_of_cells(self, row: int, needle: Pixels | None, at: _Cell) -> list[Pixels | None]:
         """Return the pictures of one row of cells; None for a white cell."""
@@ -147,14 +155,12 @@ class GridCanvas:
         """Return one row of cells as (pitch height, canvas width, 3) uint8."""
         band = np.empty((self._geometry.pitch.height, self._geometry.canvas.width, 3), np.uint8)
         _draw_empty(band, self._geometry, row)
-        for column, tile in enumerate(cells):
-            self._paste(band, (0, column), tile)
-        return band
-
-    def _paste(self, page: Pixels, cell: _Cell, tile: Pixels | None) -> None:
-        left, top = self._geometry.corner(*cell)
         width, height = self._geometry.tile
-        page[top : top + height, left : left + width] = WHITE if tile is None else tile
+        for column, tile in enumerate(cells):
+            if tile is not None:
+                left, top = self._geometry.corner(0, column)
+                band[top : top + height, left : left + width] = tile
+        return band
 
     def _deflated(self, row: int, *, is_after: bool) -> DeflatedRows:
         """Return a row of cells before or after the needle's row, deflated when first asked for."""

@@ -23,6 +23,8 @@ MAX_CELLS = 99
 
 _ID = re.compile(r"grid_(white|captioned)_([1-9]\d?)x([1-9]\d?)_r(0|[1-9]\d?)_c(0|[1-9]\d?)(?:_s([1-9]\d*))?")
 
+_WHOLE = re.compile(r"grid_(white|captioned)_([1-9]\d?)x([1-9]\d?)(?:_s([1-9]\d*))?")
+
 
 class GridKind:
     """The views ``grid_<white or captioned>_<rows>x<columns>_r<row>_c<column>``, cells counted from 0.
@@ -114,3 +116,18 @@ def grid_cells(style: Literal["white", "captioned"], size: int, seed: int = 0) -
         [(0, 0), (0, 1), (1, 0), (1, 1)]
     """
     return tuple(Grid(style, size, size, row, column, seed) for row in range(size) for column in range(size))
+
+
+def all_cells(text: str) -> tuple[Grid, ...]:
+    """Return the cells of a grid that is named without one, such as ``grid_white_3x5``; none for any other text.
+
+    Example:
+        >>> len(all_cells("grid_captioned_3x5_s2")), all_cells("grid_white_3x3_r0_c0")
+        (15, ())
+    """
+    match = _WHOLE.fullmatch(text)
+    if match is None:
+        return ()
+    style: Literal["white", "captioned"] = "white" if match[1] == "white" else "captioned"
+    rows, columns, seed = int(match[2]), int(match[3]), int(match[4] or 0)
+    return tuple(Grid(style, rows, columns, row, column, seed) for row in range(rows) for column in range(columns))
