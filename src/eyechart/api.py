@@ -4,10 +4,11 @@ from pathlib import Path
 
 import msgspec
 
+from eyechart.errors import UsageError
 from eyechart.kinds import Benchmark, Model, ModelOptions
 from eyechart.opening import DEFAULT_PROMPT, DEFAULT_SCORER, open_benchmark, open_model, open_prompt, open_scorer
 from eyechart.registry import load_plugin
-from eyechart.reports import Table, render_table, write_all
+from eyechart.reports import Table, grid_tables, render_table, write_all
 from eyechart.runs.execute import LoopSettings
 from eyechart.runs.folders import Destination
 from eyechart.runs.plan import PlanOptions
@@ -15,7 +16,7 @@ from eyechart.runs.score import score_run
 from eyechart.runs.session import RunOptions, run_benchmark
 from eyechart.runs.store import RunStore
 from eyechart.runs.summarise import summarise
-from eyechart.schema import Sampling, Summary
+from eyechart.schema import GridSummary, Sampling, Summary
 from eyechart.views import resolve_views
 
 
@@ -36,6 +37,18 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
         """Return the table of views, one row per condition, formatted as in the report."""
         return render_table(self.summary)
 
+    def regions(self) -> "Regions":
+        """Return what the run says about the regions of its needle grids; print it.
+
+        Raises:
+            UsageError: If no needle grid was asked.
+        """
+        if not self.summary.grids:
+            raise UsageError(
+                f"{self.folder} has no needle grid", hint='run the benchmark "whitebackground" or "complexgrid"'
+            )
+        return Regions(self.summary)
+
     def report(self, path: str | Path | None = None) -> Path:
         """Write the report and return the path of the HTML file.
 
@@ -53,6 +66,21 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
             return write_all(self.summary, target)[0]
         write_whole(target, [HtmlReport().render(self.summary).encode()])
         return target
+
+
+class Regions(msgspec.Struct, frozen=True):
+    """The needle grids of a run: ``grids`` as records, and as text when printed."""
+
+    summary: Summary
+
+    @property
+    def grids(self) -> tuple[GridSummary, ...]:
+        """One record per grid, smallest first."""
+        return self.summary.grids
+
+    def __str__(self) -> str:
+        """Return every table about the grids: measures, regions, distances and shape."""
+        return "\n\n".join(str(table) for _, _, table in grid_tables(self.summary))
 
 
 def benchmark(name: str, data: str | Path | None = None, **options: object) -> Benchmark:

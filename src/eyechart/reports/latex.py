@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from eyechart.reports._printable import REPLACEMENT, printable
+from eyechart.reports._regions import grid_tables
 from eyechart.reports._table import Table, render_table
 from eyechart.runs.files import write_whole
 from eyechart.schema import Summary
@@ -57,11 +58,13 @@ class LatexReport:
             StoreError: If the file cannot be written.
         """
         path = out / "table.tex"
-        write_whole(path, [_render(render_table(summary)).encode()])
+        parts = [_render(render_table(summary))]
+        parts += [_render(table, f"tab:eyechart-{slug}") for slug, _, table in grid_tables(summary)]
+        write_whole(path, ["\n".join(parts).encode()])
         return path
 
 
-def _render(table: Table) -> str:
+def _render(table: Table, label: str = "tab:eyechart") -> str:
     """Return a table as LaTeX, every text of it escaped."""
     alignment = "".join("r" if column.is_number else "l" for column in table.columns)
     caption = " ".join([table.caption, *table.notes])
@@ -70,7 +73,7 @@ def _render(table: Table) -> str:
         "\\begin{table}",
         "  \\centering",
         f"  \\caption{{{_escape(caption)}}}",
-        "  \\label{tab:eyechart}",
+        f"  \\label{{{label}}}",
         "  \\medskip",
         f"  \\begin{{tabular}}{{{alignment}}}",
         "    \\hline",

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from eyechart.reports._printable import printable
+from eyechart.reports._regions import grid_tables
 from eyechart.reports._table import Column, Table, render_table
 from eyechart.runs.files import write_whole
 from eyechart.schema import Summary
@@ -17,7 +18,7 @@ _SPECIAL = re.compile(r"[\\`*_<>|~$&#]|(?<=\])[(:]")
 
 
 class MarkdownReport:
-    """Write ``table.md``: the table, its caption with n, and the notes below it."""
+    """Write ``table.md``: the table, its caption with n, and the notes below it; then those of needle grids."""
 
     suffix = ".md"
 
@@ -28,7 +29,9 @@ class MarkdownReport:
             StoreError: If the file cannot be written.
         """
         path = out / "table.md"
-        write_whole(path, [_render(render_table(summary)).encode()])
+        parts = [_render(render_table(summary))]
+        parts += [f"## {_escape(heading)}\n\n{_render(table)}" for _, heading, table in grid_tables(summary)]
+        write_whole(path, ["\n".join(parts).encode()])
         return path
 
 
