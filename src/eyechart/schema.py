@@ -93,7 +93,8 @@ class Question(Record, frozen=True, kw_only=True):
 
     ``targets`` are the boxes as given, half-open xyxy in stored pixels of ``image``; ``targets_clipped`` the same boxes
     cut at the border. ``answer`` is a letter, or None where it is hidden or free-form; ``answers`` are the accepted
-    texts of a free-form question. ``image_group`` is the cluster for statistics. ``extra`` keeps foreign fields.
+    texts of a free-form question. Where ``asks_for_cell``, the right answer is the cell of a grid where the view
+    puts the picture, among ``distractors``. ``image_group`` is the cluster for statistics; ``extra`` keeps the rest.
     """
 
     id: str
@@ -109,6 +110,7 @@ class Question(Record, frozen=True, kw_only=True):
     targets_clipped: tuple[Box, ...] = ()
     target_policy: TargetPolicy = "union"
     distractors: tuple[ImageRef, ...] = ()
+    asks_for_cell: bool = False
     task: str | None = None
     source: str | None = None
     notes: tuple[str, ...] = ()
@@ -214,7 +216,22 @@ class Composition(Value, frozen=True, tag="composition"):
 
 
 class GridComposition(Value, frozen=True, tag="grid"):
-    """One needle among other pictures on a grid canvas (drawn by ``images.grid_canvas``)."""
+    """One needle among other pictures on a grid canvas (drawn by ``images.grid_canvas``).
+
+    Args:
+        canvas: Size of the canvas.
+        style: ``captioned`` prints row and column under every picture; ``white`` leaves the other cells white.
+        rows: Rows of cells.
+        columns: Columns of cells.
+        row: The needle's row, from 0.
+        column: The needle's column, from 0.
+        tile: Size that every picture gets, whatever its aspect ratio.
+        pitch: From one cell to the next.
+        haystack: Hash of the distractors' file hashes in the order of the cells; None without distractors. The list
+            itself would be repeated in the request of every cell.
+        distractor_seed: What that order was made with.
+        caption: Name and version of the glyph atlas, None without captions.
+    """
 
     canvas: Size
     style: Literal["white", "captioned"]
@@ -224,13 +241,22 @@ class GridComposition(Value, frozen=True, tag="grid"):
     column: int
     tile: Size
     pitch: Size
-    distractors: tuple[str, ...] = ()
+    haystack: str | None = None
+    distractor_seed: int = 0
     caption: str | None = None
 
     @property
     def size(self) -> Size:
         """Size of the finished picture."""
         return self.canvas
+
+    def corner(self, row: int, column: int) -> tuple[int, int]:
+        """Return where the top-left corner of a cell's picture lies.
+
+        It stands in the middle of its cell's width, with the same border above it; what is left below is for a caption.
+        """
+        border = (self.pitch.width - self.tile.width) // 2
+        return border + column * self.pitch.width, border + row * self.pitch.height
 
 
 class DecodePolicy(Value, frozen=True):
@@ -545,6 +571,7 @@ class Run(Record, frozen=True, kw_only=True):
     n_rotations: int = 1
     choices_taken: dict[str, str] = {}
     command: tuple[str, ...] = ()
+    scorer: str | None = None
 
 
 class ConditionSummary(Value, frozen=True):

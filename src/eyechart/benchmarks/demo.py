@@ -11,6 +11,7 @@ from eyechart.benchmarks._demo.folder import questions_of, write_question_file, 
 from eyechart.benchmarks._demo.plan import plan_scenes
 from eyechart.errors import BenchmarkError, UsageError
 from eyechart.images.hash import file_sha256
+from eyechart.kinds import AskDefaults
 from eyechart.schema import BenchmarkIdentity, ImageRef, Question, content_sha256
 
 __all__ = ["DemoKind"]
@@ -49,6 +50,7 @@ class DemoBenchmark:
     """
 
     identity: BenchmarkIdentity
+    defaults = AskDefaults(views=DEMO_VIEWS, prompt="letter_normalized", scorer="option_letter")
 
     def __init__(self, folder: Path | None, options: DemoOptions) -> None:
         self._scenes = plan_scenes(options.seed)

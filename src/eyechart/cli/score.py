@@ -13,9 +13,9 @@ def score(
     run: Path,
     /,
     *,
-    scorer: Annotated[str, Parameter(help="For example option_letter.lenient or option_letter.strict@1.")] = (
-        "option_letter"
-    ),
+    scorer: Annotated[
+        str | None, Parameter(help="For example option_letter.strict@1; the one of the run if left out.")
+    ] = None,
     plugin: Plugin = (),
     json: Json = False,
 ) -> int:
@@ -25,14 +25,14 @@ def score(
         run: Run folder.
     """
     from eyechart.cli._results import show_summary
-    from eyechart.opening import open_scorer
+    from eyechart.runs.choosing import choose_scorer
     from eyechart.runs.score import score_run
     from eyechart.runs.store import RunStore
     from eyechart.runs.summarise import summarise
 
     load_plugins(plugin)
     store = RunStore(run)
-    chosen, mode = open_scorer(scorer)
+    chosen, mode = choose_scorer(store, scorer)
     scorer_id = score_run(store, chosen, mode)
     summary = summarise(store, scorer_id)
     if json:
