@@ -6,6 +6,7 @@ import msgspec
 
 from eyechart.errors import UsageError
 from eyechart.kinds import Benchmark, Model, ModelOptions
+from eyechart.models._one_method import OneMethodModel, OwnModel
 from eyechart.opening import open_benchmark, open_model, open_prompt
 from eyechart.registry import load_plugin
 from eyechart.reports import Table, grid_tables, render_table, write_all
@@ -120,7 +121,7 @@ def model(spec: str, *, base_url: str | None = None, revision: str | None = None
 def run(  # noqa: PLR0913 -- every one is a keyword that a run may need
     questions: Benchmark,
     *,
-    model: str | Model,
+    model: str | Model | OneMethodModel,
     views: str | None = None,
     limit: int | None = None,
     seed: int = 0,
@@ -135,7 +136,8 @@ def run(  # noqa: PLR0913 -- every one is a keyword that a run may need
 
     Args:
         questions: The benchmark.
-        model: ``provider/name``, or an opened model.
+        model: ``provider/name``, an opened model, or an object of your own with one method
+            ``answer(prompt, pictures) -> str`` (pictures are Pillow images).
         views: Comma-separated view ids or a preset; the benchmark's own if left out, else ``sum29``.
         limit: Ask so many whole questions.
         seed: Seed of the choice under ``limit``.
@@ -152,7 +154,7 @@ def run(  # noqa: PLR0913 -- every one is a keyword that a run may need
     chosen = choose_views(questions, views)
     outcome = run_benchmark(
         questions,
-        open_model(model) if isinstance(model, str) else model,
+        _opened(model),
         chosen.views,
         open_prompt(prompt or defaults_of(questions).prompt),
         options=RunOptions(
@@ -164,6 +166,13 @@ def run(  # noqa: PLR0913 -- every one is a keyword that a run may need
         ),
     )
     return RunResult(folder=outcome.store.folder, summary=outcome.summary, n_missing=outcome.n_missing)
+
+
+def _opened(chosen: str | Model | OneMethodModel) -> Model:
+    """Return the model that a name, a model or an object with one method stands for."""
+    if isinstance(chosen, str):
+        return open_model(chosen)
+    return chosen if isinstance(chosen, Model) else OwnModel(chosen)
 
 
 def load_run(folder: str | Path, scorer: str | None = None) -> RunResult:
