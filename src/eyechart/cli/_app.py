@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "score": "Score stored answers again, without asking anything.",
     "report": "Write the report of a run: HTML, figures, LaTeX and Markdown tables.",
     "diff": "Compare two runs, two views of one run, or rank many models.",
+    "leaderboard": "Show published results and your own runs side by side.",
     "export": "Write every answer as one row of a long table, for mixed models in R.",
     "build": "Write a collection with all its views in the layout of SUM.",
     "verify": "Check every image, number and box of a collection.",
