@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "run": "Ask a model every question under every view; run it again to go on.",
     "score": "Score stored answers again, without asking anything.",
     "report": "Write the report of a run: HTML, figures, LaTeX and Markdown tables.",
+    "explore": "Look at runs in the browser: all views of a question side by side, filters, comparisons.",
     "diff": "Compare two runs, two views of one run, or rank many models.",
     "leaderboard": "Show published results and your own runs side by side.",
     "export": "Write every answer as one row of a long table, for mixed models in R.",

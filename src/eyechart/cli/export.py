@@ -9,7 +9,6 @@ from eyechart.cli._flags import Plugin, load_plugins
 from eyechart.cli._output import say
 from eyechart.errors import UsageError
 
-
 export = App(name="export")
 """``eyechart export RUN…`` is the long table; a further form of export is a command below it, imported when it runs."""
 
@@ -47,3 +46,8 @@ def write_table(
     n_rows = write_long((row for table in tables for row in long_rows(table, scorer_id, is_anonymous=anonymous)), out)
     say(f"wrote {out}, {n_rows} rows")
     return 0
+
+
+export.command(
+    "eyechart.cli._export_site:site", name="site", help="Write the explorer's screens as plain files that open offline."
+)

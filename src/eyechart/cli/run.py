@@ -56,7 +56,7 @@ def run(
     """
     load_plugins(plugin)
     if stream:
-        opened: Benchmark = open_streamed_release(benchmark, data, views)
+        opened: Benchmark = open_streamed_release(benchmark, data, views or "sum29")
     else:
         opened = open_named_benchmark(benchmark, data, option)
     outcome = ask(opened, model, views, model_flags=model_flags, ask_flags=ask_flags, picture_flags=picture_flags)
