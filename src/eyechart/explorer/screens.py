@@ -14,7 +14,8 @@ from eyechart.explorer.pages import clip, compare_page, grid_page, run_tabs
 from eyechart.explorer.question import Answer, Choice, QuestionPage, ViewPane, pair_answers, question_page
 from eyechart.explorer.study import Study
 from eyechart.explorer.tiles import TILE_PX
-from eyechart.reports import SEEN_HEADINGS, failure_rows, headline_facts, printable, render_table, seen_rows
+from eyechart.reports import printable, render_table
+from eyechart.reports._sections import SEEN_HEADINGS, failure_rows, headline_facts, seen_rows
 from eyechart.schema import JsonObject, Size
 
 # Style attributes are the bars of the table; scripts are files only.

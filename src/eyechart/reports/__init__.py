@@ -20,7 +20,6 @@ from eyechart.reports._board_html import html_board
 from eyechart.reports._figures import drawn_figures
 from eyechart.reports._printable import printable
 from eyechart.reports._regions import grid_tables
-from eyechart.reports._sections import SEEN_HEADINGS, failure_rows, headline_facts, seen_rows
 from eyechart.reports._table import Column, Row, Table, render_table
 from eyechart.schema import Summary
 
@@ -28,20 +27,16 @@ if TYPE_CHECKING:
     from eyechart.kinds import ReportWriter
 
 __all__ = [
-    "SEEN_HEADINGS",
     "Column",
     "Row",
     "Table",
     "anonymise",
-    "failure_rows",
     "grid_tables",
-    "headline_facts",
     "html_board",
     "latex_board",
     "markdown_board",
     "printable",
     "render_table",
-    "seen_rows",
     "text_board",
     "text_rows",
     "write_all",
