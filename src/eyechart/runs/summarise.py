@@ -10,7 +10,7 @@ import numpy as np
 
 from eyechart.runs.acuity import estimate_acuities
 from eyechart.runs.breakdowns import estimate_breakdowns
-from eyechart.runs.cells import RunTable, read_table, total_usage
+from eyechart.runs.cells import Cell, RunTable, Slot, read_table, total_usage
 from eyechart.runs.closeness import block_close, find_close, repeated, with_noise, without_repeats
 from eyechart.runs.effects import (
     count_flips,
@@ -22,7 +22,9 @@ from eyechart.runs.effects import (
 )
 from eyechart.runs.failures import group_failures
 from eyechart.runs.findings import find
-from eyechart.runs.readings import Slot, block_fragile, check_sensitivity, judge_unread, readings_of
+from eyechart.runs.readings import block_fragile, check_sensitivity, judge_unread, readings_of
+from eyechart.runs.region_findings import find_regions, size_contrasts, widen_rules
+from eyechart.runs.regions import summarise_grids
 from eyechart.runs.registration import StudyPlan, kept_copy, register
 from eyechart.runs.resolution import estimate_resolution
 from eyechart.runs.store import RunStore
@@ -30,6 +32,7 @@ from eyechart.runs.validity import check_contrasts, concerning_contrasts, find_r
 from eyechart.schema import (
     ConditionSummary,
     Contrast,
+    Grid,
     Sensitivity,
     Size,
     SizeBand,
@@ -38,7 +41,6 @@ from eyechart.schema import (
     ViewImage,
 )
 from eyechart.stats.clusters import find_clusters
-from eyechart.stats.codes import Code
 from eyechart.stats.conditions import (
     Pair,
     ScoreTable,
@@ -88,10 +90,17 @@ def estimate(
         views: What each view shows.
         lenient: What a more lenient reading gives, see ``judge_unread``.
     """
-    scores = score_table(table, scorer_id)
-    estimates = accuracy_by_condition(scores)
-    close = find_close(table)
-    rules = find_rules(table, scores, estimates, close)
+    whole = table
+    everything = score_table(whole, scorer_id)
+    estimates = accuracy_by_condition(everything)
+    close = find_close(whole)
+    rules = find_rules(whole, everything, estimates, close)
+    grids = summarise_grids(whole, everything.values, everything.present, named_views(whole), scorer_id)
+    rules = widen_rules(rules, grids)
+    # The regions of a needle grid are compared with each other and not each with one baseline.
+    table = whole.only(not_regions(whole))
+    scores = everything if table is whole else score_table(table, scorer_id)
+    close = tuple(one for one in close if {one.condition, one.baseline} <= set(table.conditions))
     controls = (*same_recipes(table), *repeated(close))
     marks = concerning_contrasts(rules)
     raw = contrast_all(scores, controls)
@@ -101,11 +110,12 @@ def estimate(
     contrasts = block_close(
         block_fragile(attach([with_detectable(one, scores) for one in raw], marks), sensitivity), close
     )
+    contrasts = (*contrasts, *attach(size_contrasts(grids), marks))
     shown = named_views(table)
     apart = without_repeats(shown, close)
     effects = block_close(block_fragile(attach(estimate_effects(scores, apart), marks), sensitivity), close)
     rules = (*rules, *check_contrasts((*contrasts, *effects)))
-    conditions = summarise_conditions(table, views)
+    conditions = summarise_conditions(whole, views)
     breakdowns, group_effects, group_tests = estimate_breakdowns(table, scores, headlines)
     thresholds, movement = estimate_resolution(table, scores, shown, close)
     return Summary(
@@ -115,13 +125,18 @@ def estimate(
         estimates=estimates,
         contrasts=contrasts,
         size_bands=estimate_bands(table, scorer_id),
-        failures=group_failures(table),
-        findings=find(contrasts, conditions, controls),
-        warnings=(*_rule_warnings(rules), *_fragile_warnings(sensitivity), *_count_warnings(table, conditions)),
-        chance=float(table.chance.mean()) if len(table.questions) else None,
+        failures=group_failures(whole),
+        findings=(*find(contrasts, conditions, controls), *find_regions(grids)),
+        warnings=(
+            *_rule_warnings(rules),
+            *_fragile_warnings(sensitivity),
+            *_count_warnings(whole, conditions),
+            *(f"{grid.name}: {note}" for grid in grids for note in grid.notes),
+        ),
+        chance=float(table.chance.mean()) if any(question.n_choices for question in table.questions) else None,
         n_questions=len(table.questions),
         n_clusters=find_clusters(table.image_groups).n_clusters,
-        usage=total_usage(table.cells.values()),
+        usage=total_usage(whole.cells.values()),
         effects=effects,
         decompositions=decompositions(scores, shown, views),
         flips=count_flips(scores, headlines, controls),
@@ -133,9 +148,16 @@ def estimate(
         group_tests=group_tests,
         sensitivity=sensitivity,
         rules=_recorded(rules),
+        grids=grids,
         acuities=estimate_acuities(table, named_views(table)),
         close_views=with_noise(close, contrasts, count_flips(scores, _of_pairs(raw, repeated(close)), controls)),
     )
+
+
+def not_regions(table: RunTable) -> frozenset[str]:
+    """Return the conditions that are no region of a needle grid."""
+    views = named_views(table)
+    return frozenset(name for name in table.conditions if not isinstance(views.get(name), Grid))
 
 
 def _recorded(rules: Iterable[Rule]) -> tuple[ValidityRule, ...]:
@@ -146,7 +168,7 @@ def _recorded(rules: Iterable[Rule]) -> tuple[ValidityRule, ...]:
 
 
 def _rule_warnings(rules: Iterable[Rule]) -> list[str]:
-    return [f"{rule.code}: {rule.message}" for rule in rules if rule.code != Code.AA_NOISE or rule.level != "info"]
+    return [f"{rule.code}: {rule.message}" for rule in rules if rule.level != "info"]
 
 
 def _of_pairs(contrasts: Iterable[Contrast], pairs: Iterable[Pair]) -> list[Contrast]:
@@ -159,8 +181,9 @@ def _registered(summary: Summary, plan: StudyPlan | None, table: RunTable, copy:
     if plan is None:
         return summary
     marked = register(summary, plan, table, score_table(table, summary.scorer), copy)
-    controls = (*same_recipes(table), *repeated(find_close(table)))
-    findings = find(marked.contrasts, marked.conditions, controls)
+    compared = table.only(not_regions(table))
+    controls = (*same_recipes(compared), *repeated(find_close(compared)))
+    findings = (*find(marked.contrasts, marked.conditions, controls), *find_regions(marked.grids))
     return msgspec.structs.replace(marked, findings=findings)
 
 
@@ -209,7 +232,8 @@ def summarise_conditions(table: RunTable, views: Sequence[ViewImage]) -> tuple[C
     for row in views:
         by_view.setdefault(row.view, []).append(row)
     return tuple(
-        _condition(table, index, by_view.get(table.view_of[name], [])) for index, name in enumerate(table.conditions)
+        _condition(table, name, [cell for _, cell in own], by_view.get(table.view_of[name], []))
+        for name, own in zip(table.conditions, table.columns(), strict=True)
     )
 
 
@@ -240,11 +264,9 @@ def estimate_bands(table: RunTable, scorer_id: str) -> tuple[SizeBand, ...]:
     )
 
 
-def _condition(table: RunTable, index: int, rows: Sequence[ViewImage]) -> ConditionSummary:
+def _condition(table: RunTable, name: str, cells: Sequence[Cell], rows: Sequence[ViewImage]) -> ConditionSummary:
     """Count one condition and take medians over its questions."""
-    name = table.conditions[index]
     view = parse_view(table.view_of[name])
-    cells = [cell for _, cell in table.column(index)]
     scored = [cell.value for cell in cells if cell.value is not None]
     n_expected = sum(table.slots)
     sizes = [cell.sent_size for cell in cells if cell.sent_size is not None]
