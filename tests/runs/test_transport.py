@@ -14,7 +14,7 @@ from eyechart.images.probe import probe_image
 from eyechart.runs.foresight import fit_for, foresee
 from eyechart.runs.pictures import PictureSource
 from eyechart.runs.plan import PlanOptions
-from eyechart.schema import Box, Composition, GridComposition, ModelIdentity, Size
+from eyechart.schema import Box, Composition, GridComposition, ModelIdentity, Picture, Recipe, Size
 from eyechart.seen.fitting import budget_size, fitted_size
 from eyechart.seen.ledger import chain_of, planned_seen, refusals
 from eyechart.seen.rules import bundled_rules, look_up, rule_for
@@ -177,12 +177,15 @@ def test_models_that_do_not_look_have_no_grid(make):
         fit_for("fit@1", ahead)
 
 
-def test_a_grid_of_pictures_is_not_resized(make):
+def test_a_grid_of_pictures_is_resized_as_a_whole_and_its_scale_counts_both(make):
     cell = Size(100, 100)
     grid = GridComposition(Size(300, 300), "white", 3, 3, 0, 0, tile=cell, pitch=cell)
     assert fit_geometry(grid, Size(300, 300)) is grid
-    with pytest.raises(UsageError, match="cannot be resized to leave"):
-        fit_geometry(grid, Size(200, 200))
+    sent = fit_geometry(grid, Size(150, 150))
+    assert (sent.size, sent.canvas) == ((150, 150), (300, 300))
+    image = make.question(0).image
+    picture = Picture(image, Recipe(sent), "key", sent.size, Box(0, 0, 10, 10))
+    assert chain_of(picture, ()).sent == pytest.approx((0.5 * 100 / image.size.width, 0.5 * 100 / image.size.height))
 
 
 def test_jpeg95_sends_the_jpeg_whose_pixels_it_shows(make, tmp_path):

@@ -32,7 +32,9 @@ def check(
             name="--set", negative="", show_default=False, help="Model setting as key=value, such as detail=low."
         ),
     ] = (),
-    views: Annotated[str, Parameter(help="Comma-separated view ids or a preset; the demo has its own.")] = "",
+    views: Annotated[
+        str | None, Parameter(help="Comma-separated view ids or a preset; the benchmark's own if left out.")
+    ] = None,
     base_url: Annotated[str | None, Parameter(help="Address of a server, which is asked what it sees.")] = None,
     limit: Annotated[int | None, Parameter(help="Look at so many questions.")] = None,
     data: Data = None,
@@ -61,8 +63,7 @@ def check(
     load_plugins(plugin)
     cost_flags.check()
     opened = open_named_benchmark(benchmark, data, option)
-    text = views or _default_views(benchmark)
-    named, _ = choose_views(opened, text)
+    named, _ = choose_views(opened, views)
     if study_flags.is_used:
         return study_flags.show(opened, named, limit, json=json)
     today = datetime.datetime.now(tz=datetime.UTC).date()
@@ -90,16 +91,10 @@ def check(
     else:
         pairs = [part for pair in option for part in ("--option", pair)]
         place = [] if data is None else ["--data", str(data)]
-        show_seen(table, ["eyechart", "run", benchmark, *place, *pairs, "--views", text] if model else ())
+        place += [] if base_url is None else ["--base-url", base_url]
+        shown = [] if views is None else ["--views", views]
+        show_seen(table, ["eyechart", "run", benchmark, *place, *pairs, *shown] if model else ())
     failures = cost_flags.found_in(table)
     for failure in failures:
         say(f"fails: {failure}")
     return 1 if failures else 0
-
-
-def _default_views(benchmark: str) -> str:
-    if benchmark != "demo":
-        return "sum29"
-    from eyechart.benchmarks.demo import DEMO_VIEWS
-
-    return ",".join(DEMO_VIEWS)

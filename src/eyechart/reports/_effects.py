@@ -13,7 +13,9 @@ from eyechart.figures import (
     is_significant,
 )
 from eyechart.reports._codes import explain_codes
-from eyechart.reports._table import SIGNIFICANT, Column, Row, Table
+from eyechart.reports._regions import grid_tables
+from eyechart.reports._seen import acuity_table, close_views_table
+from eyechart.reports._table import SIGNIFICANT, Column, Row, Table, name_columns
 from eyechart.schema import (
     Contrast,
     Decomposition,
@@ -48,6 +50,8 @@ def effect_sections(summary: Summary) -> tuple[Section, ...]:
         ("decomposition", "What original → crop is made of", _decompositions),
         ("flips", "Flips", _flips),
         ("proportions", "Without guessing, and over all views", _proportions),
+        ("acuity", "Acuity", acuity_table),
+        ("close-views", "Views that are one picture to the model, or nearly", close_views_table),
         ("thresholds", "Resolution thresholds", _thresholds),
         ("groups", "By task, source and target size", _groups),
         ("group-tests", "Is an effect the same in all groups?", _group_tests),
@@ -57,8 +61,13 @@ def effect_sections(summary: Summary) -> tuple[Section, ...]:
     return tuple(section for section in sections if section.table.rows)
 
 
+def grid_sections(summary: Summary) -> tuple[Section, ...]:
+    """Return the sections about needle grids, none without a grid."""
+    return tuple(Section(slug, heading, table) for slug, heading, table in grid_tables(summary))
+
+
 def _rules(summary: Summary) -> Table:
-    columns = _columns("rule", "level", "what was found", "views", words=4)
+    columns = name_columns("rule", "level", "what was found", "views", words=4)
     caption = "Rules that apply, evaluated before any effect. An error blocks the comparisons it concerns."
     return Table(caption, columns, tuple(_rule_row(rule) for rule in summary.rules), ())
 
@@ -71,7 +80,7 @@ def _plan(summary: Summary) -> Table:
     """Return the hypotheses of the plan with their results, and what the run departs from it in."""
     found = summary.registration
     results = () if found is None else found.results
-    columns = _columns(
+    columns = name_columns(
         "hypothesis", "contrast", "n", "points", "p adjusted", "margin", "p equivalent", "result", words=2
     )
     rows = tuple(
@@ -116,7 +125,7 @@ def _verdict(one: HypothesisResult) -> str:
 
 def _effects(summary: Summary) -> Table:
     effects = summary.effects
-    columns = _columns(
+    columns = name_columns(
         "effect",
         "contrast",
         "n",
@@ -154,7 +163,7 @@ def _effects(summary: Summary) -> Table:
 
 def _decompositions(summary: Summary) -> Table:
     parts = summary.decompositions
-    columns = _columns(
+    columns = name_columns(
         "factor", "n", "crop − original", "= distraction", "+ canvas", "context × canvas", "whole picture", words=1
     )
     rows = tuple(Row(f"{part.area_ratio:g}×", "", _decomposition_cells(part)) for part in parts)
@@ -182,7 +191,7 @@ def _decomposition_cells(part: Decomposition) -> tuple[str, ...]:
 
 
 def _flips(summary: Summary) -> Table:
-    columns = _columns(
+    columns = name_columns(
         "contrast", "n", "gained, %", "lost, %", "churn, %", "by guessing, %", "by repetition, %", words=1
     )
     rows = tuple(
@@ -210,7 +219,7 @@ def _flips(summary: Summary) -> Table:
 
 def _proportions(summary: Summary) -> Table:
     shown = summary.proportions
-    columns = _columns("what", "views", "n", "pictures", f"% [{_level(shown)}]", words=2)
+    columns = name_columns("what", "views", "n", "pictures", f"% [{_level(shown)}]", words=2)
     rows = tuple(
         Row(
             one.condition,
@@ -231,7 +240,7 @@ def _proportions(summary: Summary) -> Table:
 
 
 def _thresholds(summary: Summary) -> Table:
-    columns = _columns(
+    columns = name_columns(
         "left of the accuracy", "in", "n", f"threshold [{_level(summary.thresholds)}]", "smooth curve", words=2
     )
     rows = tuple(
@@ -290,9 +299,9 @@ def _groups(summary: Summary) -> Table:
         by_group.setdefault(estimate.subset or "", {})[estimate.condition] = estimate
     detectable = {(one.subset, one.condition): one.detectable for one in summary.group_effects}
     columns = (
-        *_columns("group", "n", "pictures", "chance, %", words=1),
+        *name_columns("group", "n", "pictures", "chance, %", words=1),
         *(Column(f"c{index}", f"{name}, %") for index, name in enumerate(conditions)),
-        *_columns("detectable", words=0),
+        *name_columns("detectable", words=0),
     )
     rows = []
     for group, estimates in by_group.items():
@@ -323,7 +332,7 @@ def _group_cell(estimate: Estimate | None) -> str:
 
 
 def _group_tests(summary: Summary) -> Table:
-    columns = _columns("by", "contrast", "groups", "n", "p", "p adjusted", words=2)
+    columns = name_columns("by", "contrast", "groups", "n", "p", "p adjusted", words=2)
     rows = tuple(
         Row(
             test.condition,
@@ -346,9 +355,9 @@ def _group_tests(summary: Summary) -> Table:
 def _sensitivity(summary: Summary) -> Table:
     names = list(dict.fromkeys(one.subset or "" for check in summary.sensitivity for one in check.readings))
     columns = (
-        *_columns("contrast", words=1),
+        *name_columns("contrast", words=1),
         *(Column(f"r{index}", f"{name}, points (p)") for index, name in enumerate(names)),
-        *_columns("changes", words=1),
+        *name_columns("changes", words=1),
     )
     rows = tuple(_sensitivity_row(check, names) for check in summary.sensitivity)
     notes = ("p is not corrected here. Sign or significance at 5 % that changes with the reading is no robust result.",)
@@ -361,14 +370,6 @@ def _sensitivity_row(check: Sensitivity, names: Sequence[str]) -> Row:
     cells = (f"{format_contrast(one)} ({format_p(one.p)})" if (one := found.get(name)) else MISSING for name in names)
     label = f"{check.condition} − {check.baseline}"
     return Row(check.condition, "", (label, *cells, " and ".join(changes) or "nothing"))
-
-
-def _columns(*headings: str, words: int) -> tuple[Column, ...]:
-    """Return columns, the first ``words`` of them text."""
-    return tuple(
-        Column(heading.split(",")[0].replace(" ", "_"), heading, is_number=index >= words)
-        for index, heading in enumerate(headings)
-    )
 
 
 def _row(contrast: Contrast, cells: tuple[str, ...]) -> Row:

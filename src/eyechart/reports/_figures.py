@@ -12,7 +12,7 @@ from eyechart.schema import Summary
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_READING_ORDER = ("resolution_curve", "context_curve", "seen_curve", "view_forest")
+_READING_ORDER = ("acuity_curve", "eye_chart", "resolution_curve", "context_curve", "seen_curve", "view_forest")
 
 
 @runtime_checkable

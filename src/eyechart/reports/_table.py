@@ -34,6 +34,19 @@ class Column(Value, frozen=True):
     is_number: bool = True
 
 
+def name_columns(*headings: str, words: int) -> tuple[Column, ...]:
+    """Return columns, the first ``words`` of them text.
+
+    Example:
+        >>> name_columns("view", "n, all", words=1)[1]
+        Column(key='n', heading='n, all', is_number=True)
+    """
+    return tuple(
+        Column(heading.split(",")[0].replace(" ", "_"), heading, is_number=index >= words)
+        for index, heading in enumerate(headings)
+    )
+
+
 class Row(Value, frozen=True):
     """One condition: ``cells`` stand in the order of the columns; the records behind them for drawing."""
 
@@ -53,6 +66,19 @@ class Table(Value, frozen=True):
     rows: tuple[Row, ...]
     notes: tuple[str, ...]
 
+    def __str__(self) -> str:
+        """Return the table as aligned text with its caption above and its notes below."""
+        lines = [tuple(column.heading for column in self.columns), *(row.cells for row in self.rows)]
+        widths = [max(len(line[index]) for line in lines) for index in range(len(self.columns))]
+        aligned = [
+            "  ".join(
+                cell.rjust(width) if column.is_number else cell.ljust(width)
+                for column, cell, width in zip(self.columns, line, widths, strict=True)
+            ).rstrip()
+            for line in lines
+        ]
+        return "\n".join([self.caption, *aligned, *self.notes])
+
 
 class _Facts(Value, frozen=True):
     """Everything known about one condition."""
@@ -68,6 +94,8 @@ Cell = Callable[[_Facts], str]
 def render_table(summary: Summary) -> Table:
     """Return the table of a summary: one row per condition, in its order.
 
+    A needle grid is one row: its Perf, and its difference from 1×1.
+
     Columns are view, pixels sent, n, accuracy with its interval, paired difference with its interval, "cannot tell" and
     missing. Target size as seen, the accuracy that counts missing as wrong, the n of the difference where it is
     another, p and unreadable answers are added only where at least one row has them. What is missing is written as
@@ -79,6 +107,9 @@ def render_table(summary: Summary) -> Table:
     Returns:
         The table, as text that still has to be escaped for its medium.
     """
+    from eyechart.runs.region_findings import collapse_grids  # deferred: it loads numpy
+
+    summary = collapse_grids(summary)
     estimates, contrasts = accuracies(summary), main_contrasts(summary)
     facts = [
         _Facts(condition, estimates.get(condition.condition), contrasts.get(condition.condition))

@@ -1,6 +1,6 @@
 """What each request of a run gave, gathered from the store for counting and estimating."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cache
 
 import msgspec
@@ -9,7 +9,6 @@ import numpy as np
 from eyechart.runs.store import RunStore
 from eyechart.schema import (
     Box,
-    Composition,
     Evidence,
     Picture,
     Question,
@@ -24,23 +23,30 @@ from eyechart.schema import (
     Usage,
     content_sha256,
 )
+from eyechart.seen.ledger import cut_of
 from eyechart.stats.arrays import Bools, Floats
 from eyechart.stats.repeats import average_repeats
 
 # Strongest first: what ran here, what the provider said, what was measured, written down, concluded, or nothing.
 _EVIDENCE: tuple[Evidence, ...] = ("executed", "reported", "probed", "documented", "inferred", "unknown")
 # What VLMEvalKit writes where it replaced an answer it could not read by a random option.
+Slot = tuple[int, int, int]
+"""Question, condition and slot: the place of one answer in a run."""
 _RANDOM_FILL = ("randomly generate one", "randomly generated option")
 # Reasons for 0 that are an answer in the expected form.
 _READABLE = frozenset({"cannot_tell"})
 
 
 class Sight(msgspec.Struct, frozen=True):
-    """What is known of a model's view of one request: the size it saw, and the target's shorter side in it."""
+    """What is known of a model's view of one request: the size it saw, the target's shorter side, what detail is left.
+
+    ``information_scale`` is per axis, relative to the original.
+    """
 
     evidence: Evidence
     seen_size: Size | None = None
     target_px: float | None = None
+    information_scale: tuple[float, float] | None = None
 
     @property
     def rank(self) -> tuple[bool, bool, int]:
@@ -81,7 +87,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         sent_px: Pixels of all pictures together.
         target_px_sent: Shorter side of the target in the picture sent.
         recipes: Recipe keys of the pictures: two cells with the same show the same.
-        content: Like ``recipes``, but by what the model saw where that is known.
+        cut: Names what the one picture shows, whatever its size; empty if there are none or several.
         sight: What the model saw.
         ending: How it ended; None if it was never answered.
         verdict: The score; None if there is no response.
@@ -94,7 +100,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     sent_px: int = 0
     target_px_sent: float | None = None
     recipes: tuple[str, ...] = ()
-    content: str = ""
+    cut: str = ""
     sight: Sight | None = None
     ending: Ending | None = None
     verdict: Verdict | None = None
@@ -195,8 +201,24 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def column(self, condition: int) -> list[tuple[int, Cell]]:
         """Return question index and cell of every request under one condition, in question order."""
-        found = [(key, cell) for key, cell in self.cells.items() if key[1] == condition]
-        return [(key[0], cell) for key, cell in sorted(found, key=lambda entry: entry[0])]
+        return [(key[0], self.cells[key]) for key in sorted(self.cells) if key[1] == condition]
+
+    def columns(self) -> list[list[tuple[int, Cell]]]:
+        """Return ``column`` of every condition, from one pass over the cells."""
+        found: list[list[tuple[int, Cell]]] = [[] for _ in self.conditions]
+        for key in sorted(self.cells):
+            found[key[1]].append((key[0], self.cells[key]))
+        return found
+
+    def only(self, conditions: Collection[str]) -> "RunTable":
+        """Return the table with some of its conditions, in its own order."""
+        kept = tuple(name for name in self.conditions if name in conditions)
+        if kept == self.conditions:
+            return self
+        place = {self.conditions.index(name): position for position, name in enumerate(kept)}
+        cells = {(key[0], place[key[1]], key[2]): cell for key, cell in self.cells.items() if key[1] in place}
+        contradicted = {name: n for name, n in self.n_contradicted.items() if name in conditions}
+        return msgspec.structs.replace(self, conditions=kept, cells=cells, n_contradicted=contradicted)
 
     def scores(self) -> tuple[Floats, Bools]:
         """Return (n_questions, n_conditions) scores averaged over repeats, and where there is any."""
@@ -264,7 +286,7 @@ def read_sights(rows: Iterable[Seen]) -> dict[str, Sight]:
     best: dict[tuple[str, int], Sight] = {}
     for row in rows:
         target = None if row.target_px is None else min(row.target_px)
-        sight = Sight(evidence=row.evidence, seen_size=row.seen_size, target_px=target)
+        sight = Sight(row.evidence, row.seen_size, target, row.information_scale)
         known = best.get((row.request_id, row.picture_index))
         if known is None or sight.rank < known.rank:
             best[row.request_id, row.picture_index] = sight
@@ -301,7 +323,7 @@ def _cell(request: Request, sight: Sight | None, ending: Ending | None, verdict:
         sent_px=sum(picture.size.n_px for picture in request.pictures),
         target_px_sent=max(targets, default=None),
         recipes=tuple(picture.recipe_key for picture in request.pictures),
-        content=_content(request.pictures, sight),
+        cut=_cut(request.pictures),
         sight=sight,
         ending=ending,
         verdict=verdict,
@@ -367,15 +389,8 @@ def _settings(sampling: Sampling, transports: tuple[str, ...]) -> str:
     return ", ".join([*words, *sorted({f"transport {transport}" for transport in transports})])
 
 
-def _content(pictures: tuple[Picture, ...], sight: Sight | None) -> str:
-    """Name what the model saw: the same region at the same final size is one picture to it."""
-    if len(pictures) != 1 or sight is None or sight.seen_size is None:
-        return " ".join(picture.recipe_key for picture in pictures)
-    geometry = pictures[0].recipe.geometry
-    if not isinstance(geometry, Composition):
-        return pictures[0].recipe_key
-    unscaled = msgspec.structs.replace(geometry, resized=None)
-    return content_sha256([pictures[0].image.file_sha256, unscaled, sight.seen_size])
+def _cut(pictures: tuple[Picture, ...]) -> str:
+    return content_sha256(cut_of(pictures[0])) if len(pictures) == 1 else ""
 
 
 def _short_side(target: Box) -> float:

@@ -8,6 +8,7 @@ import msgspec
 
 from eyechart.kinds import Benchmark
 from eyechart.opening import open_prompt
+from eyechart.runs.choosing import defaults_of
 from eyechart.runs.plan import choose_questions
 from eyechart.runs.plan_options import DEFAULT_TRANSPORT, PlanOptions, check_counts
 from eyechart.runs.showing import Shower
@@ -47,7 +48,7 @@ def check_benchmark(
     check_counts(views, options)
     questions = choose_questions(tuple(benchmark.questions()), options.limit, options.seed)
     native = _pictures(benchmark, questions, views, msgspec.structs.replace(options, transport=DEFAULT_TRANSPORT))
-    asking = None if costing is None else _asking(questions, native, costing, options.repeats)
+    asking = None if costing is None else _asking(benchmark, questions, native, costing, options.repeats)
     shown, is_fitted = native, parse_transport(options.transport).kind == "fit"
     if options.transport != DEFAULT_TRANSPORT and not is_fitted:
         shown = _pictures(benchmark, questions, views, options)
@@ -81,10 +82,14 @@ def _pictures(
 
 
 def _asking(
-    questions: Sequence[Question], pictures: Sequence[ShownPicture], costing: Costing, n_repeats: int
+    benchmark: Benchmark,
+    questions: Sequence[Question],
+    pictures: Sequence[ShownPicture],
+    costing: Costing,
+    n_repeats: int,
 ) -> Asking:
     """Count calls and the tokens of their prompts; a view without a picture is no call here."""
     n_calls = Counter(one.question_id for one in pictures if "#" not in one.view)
-    prompt = open_prompt()
+    prompt = open_prompt(defaults_of(benchmark).prompt)
     n_characters = sum(n_calls[question.id] * len(prompt.render(question, question.choices)) for question in questions)
     return asking_of(n_calls.total(), n_characters, costing, n_repeats)

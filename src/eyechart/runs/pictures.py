@@ -5,19 +5,20 @@ from functools import cached_property, lru_cache
 from threading import Lock
 from typing import Literal
 
-from eyechart.errors import EyechartError, ImageError, UsageError
+from eyechart.errors import EyechartError, ImageError
 from eyechart.images.cache import DecodedCache
-from eyechart.images.compose import compose, is_whole
-from eyechart.images.decode import decode, is_standing
-from eyechart.images.encode import JpegSettings, encode_composition, encode_jpeg
+from eyechart.images.compose import compose, is_whole, resize
+from eyechart.images.decode import decode, has_end, is_standing
+from eyechart.images.encode import JpegSettings, encode_composition, encode_jpeg, encode_png
 from eyechart.images.files import read_whole
 from eyechart.images.hash import pixel_sha256
 from eyechart.images.pixels import DecodedImage, Pixels
 from eyechart.images.probe import describe_stream
 from eyechart.images.resample import DEFAULT_RESAMPLER, check_resampler
 from eyechart.kinds import Benchmark
+from eyechart.runs.grids import GridSource
 from eyechart.runs.plan_options import PlanOptions
-from eyechart.schema import Composition, ImageRef, Picture, Size
+from eyechart.schema import Composition, DecodePolicy, GridComposition, ImageRef, Picture, Size
 from eyechart.seen.transport import parse_transport
 
 Form = Literal["pixels", "encoded"]
@@ -33,7 +34,7 @@ class PictureSource:
 
     A file that is sent whole and unchanged leaves as its own bytes where any decoder reads the same pixels from it;
     everything else leaves as PNG of our pixels. Under a transport policy with ``+jpeg95`` every picture leaves as JPEG
-    instead, and its pixels are those of the JPEG. May be used by several threads.
+    instead, and its pixels are those of the JPEG. A truncated file never leaves. May be used by several threads.
 
     Args:
         benchmark: Where the files are.
@@ -46,6 +47,7 @@ class PictureSource:
     ) -> None:
         self._benchmark = benchmark
         self._decoded = DecodedCache(max_decoded_bytes)
+        self._grids = GridSource(benchmark, self._decoded_file)
         self._drawn = DecodedCache(max_drawn_bytes)
         # One thread decodes a picture while the others that want it wait, instead of all decoding it.
         self._locks = tuple(Lock() for _ in range(_N_LOCKS))
@@ -101,12 +103,19 @@ class PictureSource:
         standing = self._standing_bytes(picture)
         if standing is not None:
             return standing, picture.image.media_type
+        geometry = picture.recipe.geometry
+        if isinstance(geometry, GridComposition) and geometry.resized is not None:
+            return encode_png(self.draw(picture)), _PNG
+        if isinstance(geometry, GridComposition):
+            return self._grids.encode_png(picture, geometry), _PNG
         resampler = picture.recipe.resampler or DEFAULT_RESAMPLER
-        return encode_composition(self.decoded(picture), _composition(picture), resampler), _PNG
+        return encode_composition(self.decoded(picture), geometry, resampler), _PNG
 
     def decoded(self, picture: Picture) -> DecodedImage:
         """Return the decoded file behind a picture, from memory if it was used lately."""
-        image, policy = picture.image, picture.recipe.decode
+        return self._decoded_file(picture.image, picture.recipe.decode)
+
+    def _decoded_file(self, image: ImageRef, policy: DecodePolicy) -> DecodedImage:
         with self._locks[hash(image.file_sha256) % _N_LOCKS]:
             return self._decoded.get(
                 image.file_sha256, policy, lambda: decode(self._read(image), policy, self._place(image))
@@ -114,16 +123,22 @@ class PictureSource:
 
     def _compose(self, picture: Picture) -> Pixels:
         """Return the pixels of a picture before any encoding that changes them."""
-        resampler = picture.recipe.resampler or DEFAULT_RESAMPLER
-        return compose(self.decoded(picture), _composition(picture), resampler)
+        geometry, resampler = picture.recipe.geometry, picture.recipe.resampler or DEFAULT_RESAMPLER
+        if not isinstance(geometry, GridComposition):
+            return compose(self.decoded(picture), geometry, resampler)
+        grid = self._grids.draw(picture, geometry)
+        return grid if geometry.resized is None else resize(grid, geometry.resized, resampler)
 
     def _standing_bytes(self, picture: Picture) -> bytes | None:
         """Return the file as it is, None where other pixels than the decoded file's own are to be sent."""
-        size = picture.image.size
-        if not is_whole(_composition(picture), size) or picture.recipe.geometry.size != size:
+        if not _is_file(picture):
             return None
         content = self._read(picture.image)
-        return content if is_standing(describe_stream(content, self._place(picture.image))) else None
+        if not is_standing(describe_stream(content, self._place(picture.image))):
+            return None
+        if not has_end(content, picture.image.media_type):
+            self.decoded(picture)  # refuses what is truncated
+        return content
 
     def _read(self, image: ImageRef) -> bytes:
         """Return the bytes of a file, refusing one that changed since the run was planned."""
@@ -200,8 +215,7 @@ def weight_bytes(picture: Picture) -> int:
         >>> weight_bytes(Picture(image, crop, "", Size(10, 10)))
         300
     """
-    is_file = picture.size == picture.image.size and is_whole(_composition(picture), picture.image.size)
-    if is_file and picture.image.n_bytes is not None:
+    if _is_file(picture) and picture.image.n_bytes is not None:
         return picture.image.n_bytes
     return picture.size.n_px * _RAW_BYTES_PER_PIXEL
 
@@ -237,8 +251,7 @@ def _is_jpeg(picture: Picture) -> bool:
     return _is_jpeg_policy(picture.recipe.transport)
 
 
-def _composition(picture: Picture) -> Composition:
-    geometry = picture.recipe.geometry
-    if not isinstance(geometry, Composition):
-        raise UsageError("pictures on a grid cannot be drawn by this version", hint="leave grid views out")
-    return geometry
+def _is_file(picture: Picture) -> bool:
+    """Whether a picture is the whole file at its own size."""
+    geometry, size = picture.recipe.geometry, picture.image.size
+    return isinstance(geometry, Composition) and geometry.size == size and is_whole(geometry, size)

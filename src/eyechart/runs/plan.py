@@ -8,6 +8,7 @@ import msgspec
 
 from eyechart.errors import BenchmarkError
 from eyechart.kinds import Benchmark, Prompt
+from eyechart.runs.gold import right_answer
 from eyechart.runs.plan_options import DEFAULT_RESAMPLER, DEFAULT_TRANSPORT, PlanOptions, check_counts
 from eyechart.runs.showing import MISSING_RELEASE, Shower, Shown, upright, upright_size
 from eyechart.schema import (
@@ -37,7 +38,6 @@ __all__ = [
     "plan_id_of",
     "plan_run",
     "shown_answer",
-    "shown_letter",
     "upright",
     "upright_size",
 ]
@@ -104,9 +104,7 @@ def plan_run(
     """
     options, sampling = options or PlanOptions(), sampling or Sampling()
     check_counts(views, options)
-    questions = choose_questions(tuple(benchmark.questions()), options.limit, options.seed)
-    if not questions:
-        raise BenchmarkError(f"{benchmark.identity.name} holds no question", hint="check --data and its filters")
+    questions = _chosen(benchmark, options)
     shown = Shower(benchmark, tuple(views), options, fit)
     asker = _Asker(benchmark.identity.name, prompt, model, sampling)
     images: list[ViewImage] = []
@@ -136,6 +134,13 @@ def plan_run(
     )
 
 
+def _chosen(benchmark: Benchmark, options: PlanOptions) -> tuple[Question, ...]:
+    questions = choose_questions(tuple(benchmark.questions()), options.limit, options.seed)
+    if not questions:
+        raise BenchmarkError(f"{benchmark.identity.name} holds no question", hint="check --data and its filters")
+    return questions
+
+
 def plan_id_of(request_ids: Iterable[str]) -> str:
     """Return the SHA-256 of the sorted request ids, as lower-case hex.
 
@@ -160,7 +165,7 @@ def choose_questions(questions: tuple[Question, ...], limit: int | None, seed: i
 
 
 def shown_answer(question: Question, request: Request) -> str | None:
-    """Return the right letter as the request shows its options, None where it is hidden or free-form.
+    """Return the right letter as the request shows its options, or the right cell; None where hidden or free-form.
 
     Example:
         >>> from eyechart.schema import ImageRef, ModelIdentity, Question, Request, Sampling, Size
@@ -174,23 +179,7 @@ def shown_answer(question: Question, request: Request) -> str | None:
         >>> shown_answer(question, request)
         'B'
     """
-    return shown_letter(question.answer, request.choice_order)
-
-
-def shown_letter(letter: str | None, choice_order: Sequence[int]) -> str | None:
-    """Return the letter under which an option is shown, None where there is none.
-
-    Args:
-        letter: Letter of the option in ``Question.choices``.
-        choice_order: For each letter shown, the index of its option in ``Question.choices``.
-
-    Example:
-        >>> shown_letter("A", (2, 0, 1))
-        'B'
-    """
-    if letter is None or not choice_order:
-        return None
-    return chr(ord("A") + choice_order.index(ord(letter) - ord("A")))
+    return right_answer(question, request.view, request.choice_order)
 
 
 class _Asker:

@@ -13,6 +13,7 @@ import msgspec
 from eyechart.kinds import Benchmark, Model, Prompt, TakesGold
 from eyechart.opening import DEFAULT_SCORER, open_scorer
 from eyechart.runs.answers import stale_ids
+from eyechart.runs.choosing import defaults_of
 from eyechart.runs.execute import Asker, LoopSettings, check_limits, read_identity, utc_now, writer_name
 from eyechart.runs.folders import Destination, Origin, find_or_create
 from eyechart.runs.foresight import Foresight, fit_for, foresee, told_rule
@@ -44,7 +45,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         plan: Policies, limit, seed, repeats.
         loop: Concurrency and patience.
         where: Which folder.
-        scorer: ``name``, ``name.mode`` or ``name.mode@version``.
+        scorer: ``name``, ``name.mode`` or ``name.mode@version``; the benchmark's own if None.
         has_preflight: Whether the first answers are checked before the rest is asked.
         is_same_weights: The user vouches that the served model did not change, so that old answers are reused.
         command: The command line, for ``run.json``.
@@ -57,7 +58,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     plan: PlanOptions = PlanOptions()
     loop: LoopSettings = LoopSettings()
     where: Destination = Destination()
-    scorer: str = DEFAULT_SCORER
+    scorer: str | None = None
     has_preflight: bool = True
     is_same_weights: bool = False
     command: tuple[str, ...] = ()
@@ -125,10 +126,11 @@ def run_benchmark(
         KeyboardInterrupt: On Ctrl-C, with a clean store.
     """
     options, listener = options or RunOptions(), listener or Silent()
+    options = msgspec.structs.replace(options, scorer=options.scorer or defaults_of(benchmark).scorer)
     check_drawing(options.plan)
     check_counts(views, options.plan)
     check_limits(options.loop, options.sampling)
-    scorer, mode = open_scorer(options.scorer)
+    scorer, mode = open_scorer(options.scorer or DEFAULT_SCORER)
     asked = _ask_all(benchmark, model, views, prompt, options=options, listener=listener)
     scorer_id = score_run(asked.store, scorer, mode)
     summary = summarise(asked.store, scorer_id, options.registration)
@@ -200,7 +202,7 @@ class _Session:
     ) -> None:
         self._benchmark, self._model = benchmark, model
         self._options, self._listener = options, listener
-        origin = Origin(now=utc_now(), versions=_versions(), command=options.command)
+        origin = Origin(now=utc_now(), versions=_versions(), command=options.command, scorer=options.scorer)
         self.store, self.is_resumed = find_or_create(plan, options.where, origin, ahead.ledger(plan.requests))
         if options.registration is not None:
             keep_copy(options.registration, self.store.folder)
@@ -275,7 +277,7 @@ class _Session:
         wanted = {request.id for request in first}
         responses = {row.request_id: row for row in self.store.responses() if row.request_id in wanted}
         questions = {question.id: question for question in self._plan.questions}
-        scorer, mode = open_scorer(self._options.scorer)
+        scorer, mode = open_scorer(self._options.scorer or DEFAULT_SCORER)
         scores = {
             request.id: scorer.score(
                 responses[request.id],

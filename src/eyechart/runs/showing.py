@@ -84,7 +84,8 @@ class Shower:
         """Return a picture as the transport policy lets it leave."""
         size = self._transport.resize(geometry.size, n_pictures, self._fit)
         sent = fit_geometry(geometry, size)
-        is_resampled = isinstance(sent, Composition) and sent.resized is not None
+        # The pictures of a grid become squares of one size.
+        is_resampled = not isinstance(sent, Composition) or sent.resized is not None
         recipe = Recipe(
             geometry=sent,
             decode=self._options.decode,

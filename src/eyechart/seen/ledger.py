@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
+import msgspec
+
 from eyechart.schema import Box, GridComposition, Picture, Request, Seen, Size, Value
 from eyechart.seen.algorithms import Resized
 from eyechart.seen.rules import Limits, Lookup, Rule
@@ -165,7 +167,11 @@ def _own_scales(picture: Picture) -> tuple[Scale, ...]:
     if picture.release is not None:
         first = _ratios(picture.image.size, picture.release.geometry.canvas)
     if isinstance(geometry, GridComposition):
-        return (first,)
+        tile = _ratios(geometry.tile, source_size(picture))
+        if geometry.resized is None:
+            return (first, tile)
+        whole = _ratios(geometry.resized, geometry.canvas)
+        return (first, tile, (tile[0] * whole[0], tile[1] * whole[1]))
     stages = (_ratios(size, geometry.canvas) for size in (geometry.resized, geometry.enlarged) if size is not None)
     return (first, *((first[0] * stage[0], first[1] * stage[1]) for stage in stages))
 
@@ -255,7 +261,7 @@ def cut_of(picture: Picture) -> tuple[object, ...]:
     if picture.release is not None:
         geometry, file_sha256 = picture.release.geometry, picture.release.file_sha256
     if isinstance(geometry, GridComposition):
-        return (file_sha256, geometry)
+        return (file_sha256, msgspec.structs.replace(geometry, resized=None))
     return (file_sha256, geometry.canvas, geometry.kept, geometry.offset)
 
 
