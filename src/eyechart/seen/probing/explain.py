@@ -15,7 +15,7 @@ from eyechart.seen.probing.readings import Reading
 CLIENT_SIDES = (500, 768, 1024, 1280, 1536, 1568, 1600, 1920, 2000, 2048, 3000, 3072, 4096)
 _MOST_NOTE_TOKENS = 80
 _AS_GOOD_AS_NONE = 1 << 30
-_FEWEST_SHRUNK, _FEWEST_WHOLE = 3, 8
+_FEWEST_SHRUNK, _FEWEST_WHOLE = 3, 6
 # Of numbers that explain the readings alike, one that a published rule has is the likeliest.
 _PUBLISHED = frozenset(
     {*PUBLISHED_BUDGETS, 30_000}
