@@ -9,6 +9,7 @@ import msgspec
 from eyechart.schema import Box, GridComposition, Picture, Request, Seen, Size, Value
 from eyechart.seen.algorithms import Resized
 from eyechart.seen.rules import Limits, Lookup, Rule
+from eyechart.seen.standing import planned_file
 
 # Grid rounding moves a scale by up to 1.5 %, and two of them differ by up to 3 %; pictures closer than this had
 # a PSNR of 43 dB and more in real processors, all others 39 dB and less.
@@ -99,15 +100,38 @@ def seen_by_rule(
     ``configuration_sha256`` is the rule's hash, for callers that have many pictures and worked it out before.
     """
     known = resized or Resized(refused="; ".join(refused))
+    row = seen_as(request_id, index, picture, known, unseen=rule.note)
+    return msgspec.structs.replace(
+        row,
+        evidence=rule.evidence,
+        rule_id=rule.id,
+        rule_date=rule.date.isoformat(),
+        configuration_sha256=configuration_sha256 or rule.sha256,
+    )
+
+
+def seen_as(request_id: str, index: int, picture: Picture, known: Resized, *, unseen: str = "") -> Seen:
+    """Return the planned record of one picture that becomes this, whoever says so.
+
+    Args:
+        request_id: The request.
+        index: Which of its pictures.
+        picture: The picture.
+        known: What becomes of it.
+        unseen: Why no size is known, where nothing better says it.
+    """
     chain = chain_of(picture, known.stages) if known.stages else None
     target = target_on_grid(picture, chain, known.cell_px, known.kept) if chain else None
+    sent_bytes, media_type = planned_file(picture)
     return Seen(
         request_id=request_id,
         picture_index=index,
         phase="planned",
-        evidence=rule.evidence,
+        evidence="unknown",
         source_size=source_size(picture),
         sent_size=picture.size,
+        sent_bytes=sent_bytes,
+        sent_media_type=media_type,
         seen_size=known.size,
         n_tiles=known.n_tiles,
         visual_tokens=known.tokens,
@@ -115,12 +139,11 @@ def seen_by_rule(
         presented_scale=chain.presented if chain else None,
         target_px=target.px if target else None,
         target_tokens=target.tokens_touched if target else None,
+        tokens_on_target=target.tokens if target else None,
         lost_area=known.lost_area if chain else None,
         anisotropy=chain.presented[0] / chain.presented[1] if chain else None,
-        rule_id=rule.id,
-        rule_date=rule.date.isoformat(),
-        configuration_sha256=configuration_sha256 or rule.sha256,
-        reason=_why_less(known, picture, target, rule.note),
+        reason=_why_less(known, picture, target, unseen),
+        recipe_key=picture.recipe_key or None,
     )
 
 
@@ -285,12 +308,4 @@ def _byte_refusals(limits: Limits, n_bytes: int) -> Iterator[str]:
 
 
 def _unknown(request_id: str, index: int, picture: Picture, reason: str) -> Seen:
-    return Seen(
-        request_id=request_id,
-        picture_index=index,
-        phase="planned",
-        evidence="unknown",
-        source_size=source_size(picture),
-        sent_size=picture.size,
-        reason=reason,
-    )
+    return seen_as(request_id, index, picture, Resized(unseen=reason))
