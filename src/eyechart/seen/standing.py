@@ -11,6 +11,8 @@ _STANDING_MEDIA_TYPES = frozenset({"image/jpeg", "image/png", "image/webp"})
 def planned_file(picture: Picture) -> tuple[int | None, str]:
     """Return bytes and media type of the file that a picture will leave in; no bytes where it is encoded later.
 
+    A file with a profile or transparency is encoded later too, which its header as recorded does not show.
+
     Example:
         >>> from eyechart.schema import Box, Composition, ImageRef, Recipe, Size
         >>> image = ImageRef("", Size(400, 300), "image/jpeg", n_bytes=7000)
