@@ -13,7 +13,7 @@ from eyechart.seen.check import check_pictures
 from eyechart.seen.ledger import planned_seen
 from eyechart.seen.local.loading import load_processor, processor_rule
 from eyechart.seen.rules import Lookup
-from eyechart.seen.shown import ShownPicture
+from eyechart.seen.shown import ShownPicture, shown_pictures
 
 TODAY = datetime.date(2026, 11, 30)
 
@@ -65,3 +65,18 @@ def test_shape_that_the_processor_cannot_take_is_a_refused_view(folder):
 def test_folder_without_a_processor_is_named_with_what_to_give(tmp_path):
     with pytest.raises(UsageError, match="has no processor that transformers can load"):
         load_processor(str(tmp_path))
+
+
+@pytest.mark.hf
+def test_second_picture_of_a_view_is_accounted_for_with_the_first(tmp_path):
+    build("llava-onevision").save_pretrained(tmp_path)
+    rule = processor_rule(load_processor(str(tmp_path)), identity("hf/tiny"), TODAY)
+    whole, detail = picture((1000, 700)), picture((1000, 700), cut=Box(0, 0, 400, 400))
+    shown = [
+        *shown_pictures("q1", "original", [whole]),
+        *shown_pictures("q1", "original_plus_crop_3x", [whole, detail]),
+    ]
+    (model,) = check_pictures(shown, [identity("hf/tiny")], today=TODAY, own_rules=[rule]).models
+    tokens = {view.view: view.tokens for view in model.views}
+    assert tokens["original_plus_crop_3x"] < tokens["original"]
+    assert tokens["original_plus_crop_3x#2"]
