@@ -120,7 +120,7 @@ class LocalProcessor:
         self, output: Mapping[str, object], follower: Follower, sizes: tuple[Size, ...], stand_in: str
     ) -> Processed:
         arrivals = follower.arrivals(output.values(), len(sizes))
-        counted = placeholders(output, self._placeholder_ids, self._marker) if self._is_whole else None
+        counted = placeholders(output, self._placeholder_ids, self._marker, len(sizes)) if self._is_whole else None
         told = counted or told_tokens(output, self._block) or ()
         tokens: tuple[int | None, ...] = told if len(told) == len(sizes) else (None,) * len(sizes)
         tiles = n_tiles(output) if len(sizes) == 1 else None
