@@ -73,6 +73,7 @@ def check(
             geometry_policy=picture_flags.geometry_policy(),
             resampler=picture_flags.resampler,
             transport=parse_transport(picture_flags.transport).id,
+            match=picture_flags.match_id(),
             limit=limit,
             repeats=study_flags.repeats,
         ),

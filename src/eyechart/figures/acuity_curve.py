@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from eyechart.figures._alternative_text import describe_estimate, opening
 from eyechart.figures._numbers import format_px
-from eyechart.figures._series import Point, accuracies, count_note
+from eyechart.figures._series import Point, accuracies, count_note, is_plain
 from eyechart.figures._style import (
     ACCENT,
     CONTEXT_STYLES,
@@ -129,7 +129,7 @@ def _draw_points(axes: "Axes", points: tuple[Point, ...], joined: frozenset[str]
                 label=labels.get(family, family.replace("_", " ")) if number == 0 else None,
             )  # fmt: skip
         if family == "scene":
-            _label_scales(axes, own)
+            _label_scales(axes, [point for point in own if is_plain(point.condition)])
 
 
 def _label_scales(axes: "Axes", points: list[Point]) -> None:
