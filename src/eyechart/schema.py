@@ -567,6 +567,40 @@ class BenchmarkIdentity(Value, frozen=True):
     options: JsonObject = {}
 
 
+class MatchedCondition(Value, frozen=True):
+    """What one condition of a matched design reaches over its questions: pixels or tokens of target.
+
+    ``largest_error`` is the largest |reached ÷ wanted − 1|.
+    """
+
+    condition: str
+    n_questions: int
+    smallest: float
+    median: float
+    largest: float
+    largest_error: float
+
+
+class Unmatched(Value, frozen=True):
+    """A question that a matched design leaves out, with the view that could not be matched."""
+
+    question_id: str
+    view: str
+    reason: str
+
+
+class Matching(Value, frozen=True):
+    """What proves a matched design: what every condition reaches, and which questions could not be matched.
+
+    ``tolerance`` is the largest |ln| of reached over wanted.
+    """
+
+    design: str
+    conditions: tuple[MatchedCondition, ...]
+    unmatched: tuple[Unmatched, ...]
+    tolerance: float
+
+
 class Run(Record, frozen=True, kw_only=True):
     """The settings of one run, written once. Counts are derived from the other files, never stored here."""
 
@@ -591,6 +625,7 @@ class Run(Record, frozen=True, kw_only=True):
     n_rotations: int = 1
     choices_taken: dict[str, str] = {}
     command: tuple[str, ...] = ()
+    matching: Matching | None = None
     scorer: str | None = None
 
 

@@ -85,3 +85,17 @@ def test_numbers_that_mean_nothing_are_refused(tmp_path, capsys):
     for flag, value in (("--concurrency", "0"), ("--seconds-per-call", "-1"), ("--answer-tokens", "-1")):
         assert run_app([*arguments, flag, value]) == 2
         assert f"{flag} {value} is below" in capsys.readouterr().err
+
+
+def test_a_matched_design_is_proved_and_what_cannot_be_matched_is_listed(tmp_path, capsys):
+    arguments = [*made_folder(tmp_path), "--views", "original,crop_4x", "--model", "anthropic/claude-sonnet-4-5"]
+    assert run_app([*arguments, "--match", "target-px=12"]) == 0
+    shown = capsys.readouterr().out
+    assert "match_px_12 " in shown
+    assert "match_px_12_crop_4x" in shown
+    assert "off by at most" in shown
+    assert run_app([*arguments, "--match", "target-px=99", "--json"]) == 0
+    (model,) = json.loads(capsys.readouterr().out)["models"]
+    assert [one["question_id"] for one in model["matching"]["unmatched"]] == ["1"]
+    assert run_app([*arguments, "--match", "pixels"]) == 2
+    assert "is no matched design" in capsys.readouterr().err

@@ -205,6 +205,7 @@ class AskFlags:
                 geometry_policy=pictures.geometry_policy(),
                 resampler=pictures.resampler,
                 transport=parse_transport(pictures.transport).id,
+                match=pictures.match_id(),
                 limit=self.limit,
                 seed=self.seed,
                 repeats=self.repeat,
@@ -260,9 +261,27 @@ class PictureFlags:
             "budget(MIN,MAX) bounds their pixels. With +jpeg95 all leave as JPEG.",
         ),
     ] = "native"
+    match: Annotated[
+        str | None,
+        Parameter(
+            group=_Views,
+            help="Keep target-px or tokens on the target the same under all views, at levels if given: "
+            "target-px=8,32. One view and several levels vary the pixels alone.",
+        ),
+    ] = None
     rules: Annotated[
         Path | None, Parameter(group=_Views, help="TOML file of your own rules of what models see; they come first.")
     ] = None
+
+    def match_id(self) -> str | None:
+        """Return the id of the matched design.
+
+        Raises:
+            UsageError: If it is none.
+        """
+        from eyechart.runs.matching import parse_match
+
+        return None if self.match is None else parse_match(self.match).id
 
     def own_rules(self) -> "tuple[Rule, ...]":
         """Return the user's rules.

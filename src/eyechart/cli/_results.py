@@ -6,7 +6,7 @@ from eyechart.cli._output import print_table, say
 
 if TYPE_CHECKING:
     from eyechart.reports import Table
-    from eyechart.schema import Summary
+    from eyechart.schema import Acuity, Summary
 
 
 _MOST_OPEN_SENTENCES = 4
@@ -24,6 +24,9 @@ def show_summary(summary: "Summary") -> None:
     summary = collapse_grids(summary)
     for sentence in _sentences(summary):
         say(f"• {sentence}")
+    for acuity in summary.acuities:
+        if acuity.bands or acuity.task is None:
+            say(f"• {_acuity(acuity)}")
     for failure in summary.failures:
         where = ", ".join(f"{condition} {n}" for condition, n in failure.conditions.items())
         say(f"{failure.n} × {failure.state}: {failure.cause} ({where})")
@@ -38,6 +41,15 @@ def show_summary(summary: "Summary") -> None:
             f"warning: {n_unscored} answers have no score, as no right option is known to {summary.scorer}; "
             f"free answers are scored by --scorer vqa_soft"
         )
+
+
+def _acuity(acuity: "Acuity") -> str:
+    """Say the acuity over all questions or in one task."""
+    from eyechart.figures import format_acuity
+
+    of = "" if acuity.task is None else f" for {acuity.task}"
+    evidence = f" (sizes {acuity.evidence})" if acuity.evidence else ""
+    return f"{format_acuity(acuity)[:-1].replace('Acuity', f'Acuity{of}', 1)}{evidence}."
 
 
 def show_table(table: "Table") -> None:

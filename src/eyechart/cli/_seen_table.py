@@ -8,6 +8,7 @@ from eyechart.cli._output import print_table, say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from eyechart.schema import Matching
     from eyechart.seen.check import ModelCheck, SeenTable, ViewCheck
     from eyechart.seen.cost import Cost
     from eyechart.seen.policies import PolicyCheck
@@ -35,10 +36,41 @@ def show_seen(table: "SeenTable", run_line: "Sequence[str]" = ()) -> None:
             print_table([], [])
             columns = ["transport", ">refused", ">upload at most", "refused views"]
             print_table(columns, [_policy_row(policy) for policy in checked.policies])
+        if checked.matching is not None:
+            show_matching(checked.matching)
         for line in (*_notes(checked), *_cost_notes(checked.cost)):
             say(line if line.startswith(("warning: ", checked.model)) else f"{checked.model}: {line}")
         if run_line and checked.policies:
             say(_proposal(checked, run_line))
+
+
+def show_matching(matching: "Matching") -> None:
+    """Print what every condition of a matched design reaches, and say which questions are left out and why."""
+    print_table([], [])
+    columns = ["matched", ">questions", ">smallest", ">median", ">largest", ">off by at most"]
+    rows = [
+        [
+            one.condition,
+            str(one.n_questions),
+            f"{one.smallest:.2f}",
+            f"{one.median:.2f}",
+            f"{one.largest:.2f}",
+            f"{100 * one.largest_error:.1f} %",
+        ]
+        for one in matching.conditions
+    ]
+    print_table(columns, rows)
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for one in matching.unmatched:
+        reasons.setdefault((one.view, _without_digits(one.reason)), []).append(f"{one.question_id} ({one.reason})")
+    if matching.unmatched:
+        say(f"not matched: {len(matching.unmatched)} questions, which are asked under no view")
+    for (view, _), names in reasons.items():
+        say(f"not matched for {view}: {len(names)} questions, such as {_few(names)}; --json lists all")
+
+
+def _without_digits(reason: str) -> str:
+    return "".join(character for character in reason if not character.isdigit())
 
 
 def propose(checked: "ModelCheck") -> str:

@@ -4,8 +4,8 @@ from math import log2
 from typing import TYPE_CHECKING
 
 from eyechart.figures._alternative_text import describe_estimate, opening
-from eyechart.figures._numbers import format_px
-from eyechart.figures._series import Point, accuracies, count_note
+from eyechart.figures._numbers import format_acuity, format_px
+from eyechart.figures._series import Point, accuracies, count_note, is_plain
 from eyechart.figures._style import (
     ACCENT,
     CONTEXT_STYLES,
@@ -19,7 +19,6 @@ from eyechart.figures._style import (
     take_axes,
     write_note,
 )
-from eyechart.figures.eye_chart import acuity_sentence
 from eyechart.schema import Acuity, SmoothCurve, Summary
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ class AcuityCurve:
             for point in points
         ]
         acuity = next((one for one in summary.acuities if one.task is None), None)
-        end = "" if acuity is None else f" {acuity_sentence(acuity)}"
+        end = "" if acuity is None else f" {format_acuity(acuity)}"
         return f"{opening(summary, 'the shorter side of the target as the model saw it')} {'; '.join(said)}.{end}"
 
 
@@ -129,7 +128,7 @@ def _draw_points(axes: "Axes", points: tuple[Point, ...], joined: frozenset[str]
                 label=labels.get(family, family.replace("_", " ")) if number == 0 else None,
             )  # fmt: skip
         if family == "scene":
-            _label_scales(axes, own)
+            _label_scales(axes, [point for point in own if is_plain(point.condition)])
 
 
 def _label_scales(axes: "Axes", points: list[Point]) -> None:
@@ -228,7 +227,7 @@ def _notes(summary: Summary, points: tuple[Point, ...], acuity: Acuity | None) -
     if _joined(summary):
         lines.append("joined and hollow: one picture to the model, so their difference is noise")
     if acuity is not None:
-        lines.append(acuity_sentence(acuity)[:-1] if acuity.px is not None else f"acuity {acuity.status}")
+        lines.append(format_acuity(acuity)[:-1] if acuity.px is not None else f"acuity {acuity.status}")
     evidence = sorted({point.condition.seen_evidence for point in points if point.condition.seen_evidence})
     lines.append(f"sizes: {', '.join(evidence)}" if evidence else "")
     return lines

@@ -15,7 +15,7 @@ from eyechart.figures import (
 from eyechart.reports._codes import explain_codes
 from eyechart.reports._regions import grid_tables
 from eyechart.reports._resolution import thresholds_table
-from eyechart.reports._seen import acuity_table, close_views_table
+from eyechart.reports._seen import acuity_table, close_views_table, matching_table
 from eyechart.reports._table import SIGNIFICANT, Column, Row, Table, name_columns
 from eyechart.schema import (
     Contrast,
@@ -51,6 +51,7 @@ def effect_sections(summary: Summary) -> tuple[Section, ...]:
         ("decomposition", "What original → crop is made of", _decompositions),
         ("flips", "Flips", _flips),
         ("proportions", "Without guessing, and over all views", _proportions),
+        ("matching", "Matched design", matching_table),
         ("acuity", "Acuity", acuity_table),
         ("close-views", "Views that are one picture to the model, or nearly", close_views_table),
         ("thresholds", "Resolution thresholds", thresholds_table),

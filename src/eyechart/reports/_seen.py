@@ -4,6 +4,8 @@ from eyechart.figures import MISSING, format_contrast, format_count, format_esti
 from eyechart.reports._table import Row, Table, name_columns
 from eyechart.schema import Acuity, CloseViews, Summary
 
+_MOST_NAMED = 5
+
 
 def acuity_table(summary: Summary) -> Table:
     """Return the acuity over all questions and per task, with its interval or why there is none."""
@@ -63,6 +65,37 @@ def close_views_table(summary: Summary) -> Table:
         "Less than 1.25 apart, but not one picture: the two are not compared.",
     )
     return Table("Views that the model can hardly tell apart.", columns, rows, notes)
+
+
+def matching_table(summary: Summary) -> Table:
+    """Return what every condition of a matched design reaches; nothing for plain views."""
+    matching = summary.run.matching
+    columns = name_columns("condition", "n", "smallest", "median", "largest", "off by at most, %", words=1)
+    if matching is None:
+        return Table("", columns, (), ())
+    rows = tuple(
+        Row(
+            one.condition,
+            "",
+            (
+                one.condition,
+                format_count(one.n_questions),
+                f"{one.smallest:.2f}",
+                f"{one.median:.2f}",
+                f"{one.largest:.2f}",
+                f"{100 * one.largest_error:.1f}",
+            ),
+        )
+        for one in matching.conditions
+    )
+    unit = "tokens on the target" if matching.design.startswith("tokens") else "pixels of the target's shorter side"
+    reasons = [f"{one.question_id}, {one.view}: {one.reason}" for one in matching.unmatched[:_MOST_NAMED]]
+    left_out = f"{len(matching.unmatched)} questions could not be matched and were not asked"
+    notes = (
+        "As the model sees them, worked out before anything was asked.",
+        *((f"{left_out}, such as {'; '.join(reasons)}.",) if reasons else ()),
+    )
+    return Table(f"Matched design {matching.design}: {unit} under every condition.", columns, rows, notes)
 
 
 def _noise_texts(one: CloseViews) -> tuple[str, str]:

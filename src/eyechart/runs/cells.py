@@ -245,7 +245,7 @@ def read_table(store: RunStore, scorer_id: str, scores: Iterable[Score] | None =
     cells: dict[tuple[int, int, int], Cell] = {}
     for request in store.requests():
         condition = condition_at.setdefault(request.condition, len(condition_at))
-        view_of.setdefault(request.condition, request.view)
+        view_of[request.condition] = request.view
         key = (question_at[request.question_id], condition, slot_of(request, run))
         if request.id in contradicted:
             n_contradicted[request.condition] = n_contradicted.get(request.condition, 0) + 1

@@ -9,11 +9,13 @@ import msgspec
 from eyechart.kinds import Benchmark
 from eyechart.opening import open_prompt
 from eyechart.runs.choosing import defaults_of
+from eyechart.runs.foresight import Foresight, fit_for
+from eyechart.runs.matching import Matcher, gauge_for, parse_match
 from eyechart.runs.plan import choose_questions
 from eyechart.runs.plan_options import DEFAULT_TRANSPORT, PlanOptions, check_counts
 from eyechart.runs.showing import Shower
 from eyechart.schema import ModelIdentity, Question, View
-from eyechart.seen.check import SeenTable, check_pictures
+from eyechart.seen.check import ModelCheck, SeenTable, check_pictures
 from eyechart.seen.cost import Asking, Costing, asking_of
 from eyechart.seen.rules import Rule, look_up
 from eyechart.seen.shown import ShownPicture, shown_pictures
@@ -47,6 +49,9 @@ def check_benchmark(
     options = options or PlanOptions()
     check_counts(views, options)
     questions = choose_questions(tuple(benchmark.questions()), options.limit, options.seed)
+    if options.match is not None:
+        checks = [_check_matched(benchmark, questions, views, model, options, today, own_rules) for model in models]
+        return SeenTable(tuple(checks), len(questions), today.isoformat())
     native = _pictures(benchmark, questions, views, msgspec.structs.replace(options, transport=DEFAULT_TRANSPORT))
     asking = None if costing is None else _asking(benchmark, questions, native, costing, options.repeats)
     shown, is_fitted = native, parse_transport(options.transport).kind == "fit"
@@ -62,6 +67,29 @@ def check_benchmark(
         )
         checks.append(table.models[0])
     return SeenTable(tuple(checks), len(questions), today.isoformat())
+
+
+def _check_matched(
+    benchmark: Benchmark,
+    questions: Sequence[Question],
+    views: Sequence[View],
+    model: ModelIdentity,
+    options: PlanOptions,
+    today: datetime.date,
+    own_rules: Sequence[Rule],
+) -> ModelCheck:
+    """Return what a model sees of a matched design, with what proves that it matched."""
+    ahead = Foresight(model.spec, None, look_up(model, own_rules))
+    shower = Shower(benchmark, tuple(views), options, fit_for(options.transport, ahead))
+    matcher = Matcher(shower, views, parse_match(options.match or ""), gauge_for(ahead))
+    shown = tuple(
+        picture
+        for question in questions
+        for one in matcher.match(question)
+        for picture in shown_pictures(question.id, one.condition, one.pictures or ())
+    )
+    table = check_pictures(shown, [model], today=today, own_rules=own_rules)
+    return msgspec.structs.replace(table.models[0], matching=matcher.proof())
 
 
 def _pictures(

@@ -6,13 +6,15 @@ from itertools import product
 
 import msgspec
 
-from eyechart.errors import BenchmarkError
+from eyechart.errors import BenchmarkError, UsageError
 from eyechart.kinds import Benchmark, Prompt
 from eyechart.runs.gold import right_answer
+from eyechart.runs.matching import Gauge, Matcher, parse_match
 from eyechart.runs.plan_options import DEFAULT_RESAMPLER, DEFAULT_TRANSPORT, PlanOptions, check_counts
 from eyechart.runs.showing import MISSING_RELEASE, Shower, Shown, upright, upright_size
 from eyechart.schema import (
     BenchmarkIdentity,
+    Matching,
     ModelIdentity,
     Question,
     Request,
@@ -69,6 +71,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     view_images: tuple[ViewImage, ...]
     requests: tuple[Request, ...]
     missing: tuple[MissingView, ...] = ()
+    matching: Matching | None = None
 
 
 def plan_run(
@@ -80,6 +83,7 @@ def plan_run(
     sampling: Sampling | None = None,
     options: PlanOptions | None = None,
     fit: FitSize | None = None,
+    gauge: Gauge | None = None,
 ) -> Plan:
     """Plan every request of a run. No pixel is read.
 
@@ -93,6 +97,7 @@ def plan_run(
         sampling: Sampling parameters, part of every request id; default temperature 0.
         options: Policies, limit, seed and repeats.
         fit: How pictures are fitted to the model's grid, needed by the transport policy ``fit`` only.
+        gauge: What the model will see of a target, needed by matched designs only.
 
     Returns:
         The plan; the same arguments give the same plan on every machine.
@@ -105,33 +110,57 @@ def plan_run(
     options, sampling = options or PlanOptions(), sampling or Sampling()
     check_counts(views, options)
     questions = _chosen(benchmark, options)
-    shown = Shower(benchmark, tuple(views), options, fit)
+    shower = Shower(benchmark, tuple(views), options, fit)
+    matcher = None if options.match is None else _matcher(shower, views, options.match, gauge)
     asker = _Asker(benchmark.identity.name, prompt, model, sampling)
     images: list[ViewImage] = []
     requests: list[Request] = []
     missing: list[MissingView] = []
     for position, question in enumerate(_by_picture(questions)):
-        asked: list[Shown] = []
-        for one in shown.views_of(question):
+        shown = tuple(shower.views_of(question)) if matcher is None else matcher.match(question)
+        for one in shown:
             images.extend(one.rows)
-            if one.pictures is None:
-                missing.append(MissingView(question.id, one.view))
-            else:
-                asked.append(one)
+        missing.extend(MissingView(question.id, one.view) for one in shown if one.pictures is None)
+        asked = [one for one in shown if one.pictures is not None]
         requests.extend(asker.requests(question, _rotate(asked, position), options))
     return Plan(
         plan_id=plan_id_of(_distinct_ids(requests)),
         benchmark=benchmark.identity,
-        views=tuple(format_view(view) for view in views),
+        views=tuple(format_view(view) for view in views) if matcher is None else matcher.conditions,
         model=model,
         sampling=sampling,
         prompt_id=asker.prompt_id,
         options=options,
-        questions=questions,
+        questions=questions if matcher is None else _matched(questions, matcher),
         view_images=tuple(images),
         requests=tuple(requests),
         missing=tuple(missing),
+        matching=None if matcher is None else matcher.proof(),
     )
+
+
+def _matcher(shower: Shower, views: Sequence[View], match: str, gauge: Gauge | None) -> Matcher:
+    if gauge is None:
+        raise UsageError("nothing tells what the model will see of a target", hint="leave --match out")
+    return Matcher(shower, views, parse_match(match), gauge)
+
+
+def _matched(questions: Sequence[Question], matcher: Matcher) -> tuple[Question, ...]:
+    """Return the questions that could be matched.
+
+    Raises:
+        UsageError: If there is none.
+    """
+    proof = matcher.proof()
+    left_out = {one.question_id for one in proof.unmatched}
+    matched = tuple(question for question in questions if question.id not in left_out)
+    if not matched:
+        first = proof.unmatched[0]
+        raise UsageError(
+            f"no question can be matched by {proof.design}; {first.question_id} in {first.view}: {first.reason}",
+            hint="try a smaller level, or target-px without a level for the largest size that all views reach",
+        )
+    return matched
 
 
 def _chosen(benchmark: Benchmark, options: PlanOptions) -> tuple[Question, ...]:

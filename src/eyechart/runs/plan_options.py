@@ -24,6 +24,7 @@ class PlanOptions(Value, frozen=True):
         rotations: In how many orders the choices are shown, each turned by one place; 1 shows them as given. A question
             with fewer choices is asked in as many orders as it has choices.
         view_preset: Name of the preset the views came from, if they did.
+        match: Id of a matched design (``eyechart.runs.matching``), None for plain views.
     """
 
     decode: DecodePolicy = DecodePolicy()
@@ -35,6 +36,7 @@ class PlanOptions(Value, frozen=True):
     repeats: int = 1
     rotations: int = 1
     view_preset: str | None = None
+    match: str | None = None
 
 
 def check_counts(views: Sequence[View], options: PlanOptions) -> None:

@@ -18,6 +18,7 @@ from eyechart.runs.execute import Asker, LoopSettings, check_limits, read_identi
 from eyechart.runs.folders import Destination, Origin, find_or_create
 from eyechart.runs.foresight import Foresight, fit_for, foresee, told_rule
 from eyechart.runs.listening import Beginning, Listener, Silent
+from eyechart.runs.matching import gauge_for
 from eyechart.runs.pictures import PictureSource, check_drawing
 from eyechart.runs.plan import Plan, PlanOptions, check_counts, plan_run, shown_answer
 from eyechart.runs.preflight import check_first, choose_first, stop_after
@@ -181,6 +182,7 @@ def _ask_all(
         sampling=options.sampling,
         options=options.plan,
         fit=fit_for(options.plan.transport, ahead),
+        gauge=None if options.plan.match is None else gauge_for(ahead),
     )
     session = _Session(benchmark, model, plan, options, listener, ahead)
     del plan  # its view images are on the disk now

@@ -68,15 +68,30 @@ class Shower:
                 yield self._released_view(question, standing, view_id, view)
             else:
                 planned = plan_view(view, standing, self._options.geometry_policy)
-                pictures = tuple(self._built_picture(question.image, picture, len(planned)) for picture in planned)
+                pictures = tuple(
+                    self._sent_picture(question.image, one.geometry, one.target, len(planned)) for one in planned
+                )
                 rows = [
                     _view_row(question.id, view_id, index, picture, plan)
                     for index, (picture, plan) in enumerate(zip(pictures, planned, strict=True))
                 ]
                 yield Shown(view_id, view_id, tuple(rows), pictures)
 
-    def _built_picture(self, image: ImageRef, planned: PlannedPicture, n_pictures: int) -> Picture:
-        return self._sent_picture(image, planned.geometry, planned.target, n_pictures)
+    def plan(self, question: Question, view: View) -> tuple[PlannedPicture, ...]:
+        """Return the pictures of a view built from the question's original, before any transport policy."""
+        return plan_view(view, upright(question, self._options.decode), self._options.geometry_policy)
+
+    def show(
+        self, question: Question, condition: str, view_id: str, planned: PlannedPicture, size: Size | None = None
+    ) -> Shown:
+        """Return one planned picture of a view, at a size of its own if one is given, as the policy lets it leave."""
+        geometry, target = planned.geometry, planned.target
+        if size is not None:
+            geometry, target = fit_geometry(geometry, size), carry_target(target, geometry.size, size)
+        picture = self._sent_picture(question.image, geometry, target, n_pictures=1)
+        row = _view_row(question.id, view_id, 0, picture, planned)
+        row = msgspec.structs.replace(row, target_in_view=picture.target, extra={**row.extra, "condition": condition})
+        return Shown(condition, view_id, (row,), (picture,))
 
     def _sent_picture(
         self, image: ImageRef, geometry: Geometry, target: Box | None, n_pictures: int, release: Release | None = None

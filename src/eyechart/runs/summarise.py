@@ -54,6 +54,7 @@ from eyechart.stats.findings import attach
 from eyechart.views import IDENTICAL_VIEWS, parse_view
 
 BASELINE = "original"
+_MOST_NAMED = 5
 
 
 def summarise(store: RunStore, scorer_id: str, plan: StudyPlan | None = None) -> Summary:
@@ -334,6 +335,11 @@ def _count_warnings(table: RunTable, conditions: Sequence[ConditionSummary]) -> 
     warnings.extend(mismatch_warnings(table, table.reconciliation))
     if all(cell.sight is None or cell.sight.seen_size is None for cell in table.cells.values()):
         warnings.append("what the model sees of each picture is not known, so sizes are those that were sent")
+    unmatched = table.run.matching.unmatched if table.run.matching else ()
+    if unmatched:
+        named = ", ".join(one.question_id for one in unmatched[:_MOST_NAMED])
+        more = f" and {len(unmatched) - _MOST_NAMED} more" if len(unmatched) > _MOST_NAMED else ""
+        warnings.append(f"{len(unmatched)} questions could not be matched and were not asked: {named}{more}")
     return warnings
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import msgspec
 
-from eyechart.schema import ModelIdentity, Size, Value
+from eyechart.schema import Matching, ModelIdentity, Size, Value
 from eyechart.seen.collapse import SeenPicture, group_views, joined_views, shared_questions
 from eyechart.seen.cost import Asking, Cost, cost_of
 from eyechart.seen.ledger import Scale, refusals, seen_by_rule, sent_scale
@@ -78,6 +78,7 @@ class ModelCheck(Value, frozen=True, kw_only=True):
         groups: Views that are one picture to the model for every question, each group in order; singles left out.
         warnings: What to know before trusting the rule.
         policies: What each transport policy would upload and have refused.
+        matching: What proves a matched design, None for plain views.
         cost: Calls, tokens, money and hours, None where nothing was said of how much is asked.
     """
 
@@ -93,6 +94,7 @@ class ModelCheck(Value, frozen=True, kw_only=True):
     warnings: tuple[str, ...]
     policies: tuple[PolicyCheck, ...] = ()
     cost: Cost | None = None
+    matching: Matching | None = None
 
     @property
     def n_distinct(self) -> int | None:
