@@ -174,6 +174,19 @@ def test_configuration_hash_changes_with_the_arguments_alone():
     assert one.name.startswith("Qwen2VLImageProcessor@transformers-")
 
 
+def test_what_was_answered_about_is_observed_with_its_whole_way():
+    local = LocalProcessor(build("llava-clip"))
+    (seen,) = local.observe([Size(1920, 1080)])
+    assert (seen.evidence, seen.rule_id, seen.configuration_sha256) == (
+        "executed",
+        local.name,
+        local.configuration_sha256,
+    )
+    assert (seen.seen_size, seen.stages, seen.visual_tokens) == (Size(224, 224), (Size(398, 224),), 256)
+    assert seen.kept.width == pytest.approx(1080, abs=5)
+    assert LocalProcessor(build("qwen2.5-vl")).observe([Size(5000, 10)]) == ()
+
+
 # Worked out by another program that recorded torchvision's resizes. Where coordinate ramps show that it missed a
 # padding, a cut before the resize or a second resize, the scale is the ramp's (LLaVA-1.5 padded, Gemma 3 with pan and
 # scan, Step 3.7 at 1080p).

@@ -8,6 +8,7 @@ from typing import Protocol, cast
 import msgspec
 from PIL import Image
 
+from eyechart.kinds import ObservedPicture
 from eyechart.schema import JsonObject, Size, Value, content_sha256
 from eyechart.seen.algorithms import Resized
 from eyechart.seen.local.counts import cell_px, n_tiles, placeholders, told_tokens
@@ -91,6 +92,30 @@ class LocalProcessor:
     def resize(self, sent: Sequence[Size]) -> tuple[Resized, ...]:
         """Return what becomes of the pictures of one request, in order."""
         return self.see(sent).pictures
+
+    def observe(self, sent: Sequence[Size]) -> tuple[ObservedPicture, ...]:
+        """Return what the pictures of one answered request became, in order; nothing where the processor takes none.
+
+        Args:
+            sent: Their sizes as they were handed over.
+        """
+        pictures = self.see(sent).pictures
+        if any(picture.refused for picture in pictures):
+            return ()
+        return tuple(
+            ObservedPicture(
+                seen_size=picture.size,
+                evidence="executed",
+                visual_tokens=picture.tokens,
+                n_tiles=picture.n_tiles,
+                rule_id=self.name,
+                configuration_sha256=self.configuration_sha256,
+                stages=picture.stages,
+                kept=picture.kept,
+                cell_px=picture.cell_px,
+            )
+            for picture in pictures
+        )
 
     def _process(self, sizes: tuple[Size, ...]) -> Processed:
         reason = "the processor took no stand-in for a picture"
