@@ -106,7 +106,10 @@
       if (state.at && state.lock && pane.origin) lead(() => showPlace(viewer, pane, state.at));
       view.dataset.ready = "yes";
     });
-    viewer.addHandler("viewport-change", () => follow(index));
+    viewer.addHandler("viewport-change", () => {
+      if (pane.origin) view.dataset.at = place(viewer, pane).map((edge) => edge.toFixed(1)).join(",");
+      follow(index);
+    });
     viewer.addHandler("tile-load-failed", (event) => { view.dataset.failed = String(event.message || "yes"); });
     return viewer;
   }
