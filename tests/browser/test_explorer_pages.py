@@ -28,29 +28,43 @@ def zoom(page, pane=0):
     """Turn the wheel over a pane."""
     box = page.locator(".pane-view").nth(pane).bounding_box()
     page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + box["height"] * 0.5)
+    before = places(page)
     page.mouse.wheel(0, -400)
-    page.wait_for_timeout(700)
+    shown = settled(page, before)
+    assert shown[pane] != before[pane]
+
+
+def settled(page, before=None):
+    """Where the panes look once they have come to rest, after ``before`` if given."""
+    last = before
+    for _ in range(60):
+        page.wait_for_timeout(100)
+        now = places(page)
+        if now == last and now != before:
+            return now
+        last = now
+    return last
 
 
 def check_lock(watched, address):
     """Zooming one pane takes the other to the same place; unlocked, it stays."""
     page = watched.open(address)
     watched.panes_ready()
+    settled(page)
     zoom(page)
     left, right = places(page)
     assert left[2] < 700
     assert abs(left[0] + left[2] / 2 - right[0] - right[2] / 2) < PLACE_PX
     assert abs(left[1] + left[3] / 2 - right[1] - right[3] / 2) < PLACE_PX
-    assert "at=" in page.url
+    page.wait_for_url("**at=**")
     kept = page.url
     page.goto("about:blank")
     watched.open(kept)
     watched.panes_ready()
-    again = places(page)[0]
+    again = settled(page)[0]
     assert abs(again[0] - left[0]) < PLACE_PX
     page.keyboard.press("l")
-    watched.panes_ready()
-    before = places(page)[1]
+    before = settled(page)[1]
     zoom(page)
     assert places(page)[1] == before
 
