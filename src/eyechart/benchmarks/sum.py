@@ -243,7 +243,7 @@ class SumBenchmark:
 
 
 class SumKind:
-    """The benchmark ``sum``."""
+    """A release folder in the layout of SUM, read by its own metadata."""
 
     options = SumOptions
 
