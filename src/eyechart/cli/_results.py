@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from eyechart.cli._output import print_table, say
 
 if TYPE_CHECKING:
+    from eyechart.reports import Table
     from eyechart.schema import Summary
 
 
@@ -14,13 +15,13 @@ _SAID_BY_TABLE = frozenset({"AA_NOISE"})
 
 def show_summary(summary: "Summary") -> None:
     """Print the table of views on stdout; findings, failures and warnings on stderr."""
-    from eyechart.reports import render_table
+    from eyechart.reports import grid_tables, render_table
+    from eyechart.runs.region_findings import collapse_grids
 
-    table = render_table(summary)
-    columns = [f">{column.heading}" if column.is_number else column.heading for column in table.columns]
-    print_table(columns, [list(row.cells) for row in table.rows], title=table.caption)
-    for note in table.notes:
-        say(note)
+    show_table(render_table(summary))
+    for _, _, table in grid_tables(summary):
+        show_table(table)
+    summary = collapse_grids(summary)
     for sentence in _sentences(summary):
         say(f"• {sentence}")
     for failure in summary.failures:
@@ -44,6 +45,14 @@ def say_departures(summary: "Summary") -> None:
     """Say on stderr in what a run departs from its plan, and whether the plan was changed."""
     for note in summary.registration.notes if summary.registration else ():
         say(f"warning: plan: {note}")
+
+
+def show_table(table: "Table") -> None:
+    """Print a table on stdout, its notes on stderr."""
+    columns = [f">{column.heading}" if column.is_number else column.heading for column in table.columns]
+    print_table(columns, [list(row.cells) for row in table.rows], title=table.caption)
+    for note in table.notes:
+        say(note)
 
 
 def _sentences(summary: "Summary") -> list[str]:

@@ -39,7 +39,9 @@ def diff(
         float | None, Parameter(help="Exit 4 if an interval lies entirely below this difference, such as -0.02.")
     ] = None,
     confidence: Annotated[float, Parameter(help="Coverage of the intervals.")] = 0.95,
-    scorer: Annotated[str, Parameter(help="Judges every run, for example option_letter.lenient.")] = "option_letter",
+    scorer: Annotated[
+        str | None, Parameter(help="Judges every run, such as option_letter.lenient; the first run's own if left out.")
+    ] = None,
     plugin: Plugin = (),
     json: Json = False,
 ) -> int:
@@ -78,18 +80,18 @@ def diff(
     return 0
 
 
-def _read(folders: "Sequence[Path]", scorer: str) -> "tuple[list[Side], str]":
+def _read(folders: "Sequence[Path]", scorer: str | None) -> "tuple[list[Side], str]":
     """Judge every run by one scorer and gather it; nothing is written into the run folders."""
-    from eyechart.opening import open_scorer
     from eyechart.runs.cells import read_table
+    from eyechart.runs.choosing import choose_scorer
     from eyechart.runs.pairing import Side
     from eyechart.runs.readings import judge_unread
     from eyechart.runs.score import judge, scorer_id_of
     from eyechart.runs.store import RunStore
 
-    chosen, mode = open_scorer(scorer)
-    scorer_id = scorer_id_of(chosen, mode)
     stores = [RunStore(folder) for folder in folders]
+    chosen, mode = choose_scorer(stores[0], scorer)
+    scorer_id = scorer_id_of(chosen, mode)
     sides = []
     for label, store in zip(_labels(stores), stores, strict=True):
         scores = judge(store, chosen, mode)

@@ -7,7 +7,7 @@ import numpy as np
 
 from eyechart.opening import open_scorer
 from eyechart.runs.cells import RunTable, Slot, slot_of
-from eyechart.runs.plan import shown_letter
+from eyechart.runs.gold import shown_letter
 from eyechart.runs.store import RunStore
 from eyechart.schema import Contrast, Score, Sensitivity
 from eyechart.stats.arrays import Bools, Floats

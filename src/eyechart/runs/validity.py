@@ -50,8 +50,9 @@ def find_rules(table: RunTable, scores: ScoreTable, estimates: Sequence[Estimate
     answered = table.mask(key for key, cell in table.cells.items() if cell.is_answered)
     n_there = table.shares(key for key, cell in table.cells.items() if cell.is_answered)
     unparsed = table.shares(key for key, cell in table.cells.items() if cell.is_unparsed)
+    cells = {name: [cell for _, cell in own] for name, own in zip(names, table.columns(), strict=True)}
     found = [
-        *_check_making(table),
+        *_check_making(table, cells),
         *check_subsets([question.id for question in table.questions], asked, names),
         check_missing(np.where(asked, n_there, 1.0), clusters, names),
         check_unparsed(unparsed, answered, clusters, names),
@@ -64,7 +65,7 @@ def find_rules(table: RunTable, scores: ScoreTable, estimates: Sequence[Estimate
         check_shared_images(clusters),
         *_check_groups(table),
         *_check_errata(table),
-        *_check_pictures(table),
+        *_check_pictures(table, cells),
     ]
     return tuple(rule for rule in found if rule is not None)
 
@@ -94,9 +95,8 @@ def concerning_contrasts(rules: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(rule for rule in rules if rule.level == "error" or rule.conditions)
 
 
-def _check_making(table: RunTable) -> list[Finding | None]:
+def _check_making(table: RunTable, cells: dict[str, list[Cell]]) -> list[Finding | None]:
     """Find what differs in how conditions were asked, answered and judged."""
-    cells = {name: [cell for _, cell in table.column(index)] for index, name in enumerate(table.conditions)}
     shown = {name: [cell for cell in own if cell.recipes] for name, own in cells.items()}
     judges = {name: [cell.verdict.judge for cell in own if cell.verdict is not None] for name, own in cells.items()}
     return [
@@ -290,14 +290,11 @@ def _check_errata(table: RunTable) -> list[Finding]:
     return [Finding(code=Code.ITEM_ERRATA, level="info", message=text)]
 
 
-def _check_pictures(table: RunTable) -> list[Finding]:
+def _check_pictures(table: RunTable, cells: dict[str, list[Cell]]) -> list[Finding]:
     """Find views that are one picture to the model, and views whose pictures were refused."""
     refused = {
-        name: sum(
-            cell.ending is not None and cell.ending.state == ResponseState.REFUSED_INPUT
-            for _, cell in table.column(index)
-        )
-        for index, name in enumerate(table.conditions)
+        name: sum(cell.ending is not None and cell.ending.state == ResponseState.REFUSED_INPUT for cell in own)
+        for name, own in cells.items()
     }
     names = tuple(name for name, n in refused.items() if n)
     found = [*_collapsed(table)]

@@ -8,6 +8,7 @@ from eyechart.geometry import GeometryPolicy
 from eyechart.kinds import PlannedPicture, ViewKind
 from eyechart.registry import load, names, unknown_name
 from eyechart.schema import Crop, Downsample, Original, Question, TargetOnly, View, Whiteground
+from eyechart.views.grid import all_cells
 
 CROP_RATIOS = (1.0, 1.5, 3.0, 6.0, 12.0, 18.0)
 # SUM's card names four of its eleven scales; these are the most natural seven between them, hence "candidate".
@@ -69,6 +70,8 @@ def parse_view(view_id: str) -> View:
 def resolve_views(text: str) -> tuple[tuple[View, ...], str | None]:
     """Return the views named by a comma-separated list of ids or presets, and the preset if it was one alone.
 
+    A grid without a cell, such as ``grid_white_5x5``, means all its cells, row by row.
+
     Raises:
         UsageError: If a name is neither a view nor a preset, or a view is named twice.
 
@@ -81,8 +84,8 @@ def resolve_views(text: str) -> tuple[tuple[View, ...], str | None]:
         raise UsageError("no view was named", hint="for example --views original,crop_3x or --views sum29")
     views: list[View] = []
     for part in parts:
-        preset = PRESETS.get(PRESET_ALIASES.get(part, part))
-        views.extend(preset if preset is not None else (parse_view(part),))
+        preset = PRESETS.get(PRESET_ALIASES.get(part, part)) or all_cells(part)
+        views.extend(preset or (parse_view(part),))
     repeated = {format_view(view) for view in views if views.count(view) > 1}
     if repeated:
         raise UsageError(f"named twice: {', '.join(sorted(repeated))}", hint="name each view once")

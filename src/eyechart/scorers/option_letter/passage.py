@@ -2,8 +2,7 @@
 
 from bisect import bisect_left
 from functools import cached_property
-
-import msgspec
+from typing import NamedTuple
 
 from eyechart.scorers.option_letter.mentions import (
     Mention,
@@ -16,7 +15,7 @@ from eyechart.scorers.option_letter.option_texts import OptionTexts
 from eyechart.scorers.option_letter.refusals import refusal_spans
 
 
-class Finding(msgspec.Struct, frozen=True):
+class Finding(NamedTuple):
     """What a rule decided; ``letter`` is None where it decided that there is no answer.
 
     Args:
@@ -64,7 +63,7 @@ class Passage:
         """The stand-alone letters, each with whether it is rejected; an option's own "No" rejects nothing after it."""
         found = find_mentions(self.text, self.letter_starts)
         return tuple(
-            msgspec.structs.replace(mention, is_negated=self._is_negated_by_more_than_its_text(mention))
+            mention._replace(is_negated=self._is_negated_by_more_than_its_text(mention))
             if mention.is_negated
             else mention
             for mention in found
