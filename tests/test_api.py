@@ -86,3 +86,13 @@ def test_complexgrid_knows_that_pointing_at_random_is_right_by_chance(photos):
     assert [cell.estimate.value for cell in grid.cells] == [1.0, 0.0, 0.0, 0.0]
     assert grid.chance == 0.25
     assert grid.perf_corrected.value == pytest.approx(0.0)
+
+
+def test_printed_run_is_its_table_and_not_its_record(photos):
+    run = eyechart.run(eyechart.benchmark("demo"), model="simulated/oracle", views="original,crop_3x")
+    text = str(run)
+    assert text.startswith("Accuracy of simulated/oracle on demo under 2 views, n = 40 questions")
+    assert "cannot be told apart" in text
+    assert text.endswith(f"run folder: {run.folder}")
+    assert "2 views, 40 questions, 0 answers missing" in repr(run)
+    assert len(repr(run)) < 200

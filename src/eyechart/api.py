@@ -34,6 +34,20 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     summary: Summary
     n_missing: int = 0
 
+    def __str__(self) -> str:
+        """Return the table and what it supports, as printed by the command line."""
+        said = [f"• {finding.text}" for finding in self.summary.findings]
+        warned = [f"warning: {warning}" for warning in self.summary.warnings]
+        return "\n".join([str(self.table()), *said, *warned, f"run folder: {self.folder}"])
+
+    def __repr__(self) -> str:
+        """Return where the run is and how much of it there is, in one line."""
+        run = self.summary.run
+        return (
+            f"RunResult({str(self.folder)!r}: {run.model.spec} on {run.benchmark.name}, {len(self.summary.conditions)} "
+            f"views, {self.summary.n_questions} questions, {self.n_missing} answers missing)"
+        )
+
     def table(self) -> Table:
         """Return the table of views, one row per condition, formatted as in the report."""
         return render_table(self.summary)

@@ -1,6 +1,6 @@
 """What each kind of extension must implement: the protocols that the registry loads and the contract tests check."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar, runtime_checkable
 
@@ -287,6 +287,19 @@ class TakesGold(Protocol):
 
     def take_gold(self, gold: Gold) -> None:
         """Receive the right letter, as shown, of every request id; None where hidden."""
+        ...
+
+
+@runtime_checkable
+class ReviewsPlan(Protocol):
+    """A model that can say beforehand what does not fit a plan, such as answers that nobody asks for."""
+
+    def review_plan(self, planned: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+        """Return one sentence per thing that the reader should know.
+
+        Args:
+            planned: Question id and condition, and question id and view, of every request.
+        """
         ...
 
 

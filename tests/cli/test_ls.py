@@ -25,3 +25,4 @@ def test_text_is_plain_when_stdout_is_no_terminal(capsys):
     shown = capsys.readouterr().out
     assert "\x1b" not in shown
     assert "whiteground" in shown
+    assert "`" not in shown

@@ -363,5 +363,6 @@ def test_unwritable_place_is_named(source, tmp_path):
 
 def test_file_in_the_place_of_the_folder_is_named(source, tmp_path):
     (tmp_path / "out").write_text("a file")
-    with pytest.raises(StoreError, match="cannot write"):
+    with pytest.raises(StoreError, match="cannot write") as caught:
         build_release(open_source(source), tmp_path / "out", settings(), n_processes=1)
+    assert caught.value.hint == "check that the folder exists and can be written"

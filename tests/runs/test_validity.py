@@ -116,6 +116,16 @@ def test_unreadable_answers_of_one_view_warn(table_of):
     assert rules(table_of(mumbling)) == {"UNPARSED_BY_VIEW": "warning"}
 
 
+def test_unreadable_answers_are_counted_by_answers_and_not_by_questions_with_repeats(table_of):
+    def mumbling(ask):
+        asked = ask.identity
+        is_lost = asked.condition == "crop_3x" and asked.repeat == 1 and int(asked.question_id[1:]) < 2
+        return "hm" if is_lost else honest(ask)
+
+    found = rules(table_of(mumbling, n=160, plan=PlanOptions(repeats=4)))
+    assert "UNPARSED_BY_VIEW" not in found  # 2 of 640 answers, though 2 of 160 questions
+
+
 def test_a_difference_made_of_unreadable_answers_is_blocked(table_of):
     def mumbling(ask):
         is_lost = ask.identity.condition == "crop_3x" and int(ask.identity.question_id[1:]) % 3 == 0

@@ -256,7 +256,7 @@ class SumBenchmark:
 
 
 class SumKind:
-    """The benchmark ``sum``."""
+    """A release folder in the layout of SUM, read by its own metadata."""
 
     options = SumOptions
 

@@ -29,6 +29,7 @@ def show_summary(summary: "Summary") -> None:
         say(f"{failure.n} × {failure.state}: {failure.cause} ({where})")
     for warning in summary.warnings:
         say(f"warning: {warning}")
+    say_departures(summary)
     for rule in summary.rules:
         if rule.level == "info" and rule.code not in _SAID_BY_TABLE:
             say(f"note: {rule.code}: {rule.message}")
@@ -38,6 +39,12 @@ def show_summary(summary: "Summary") -> None:
             f"warning: {n_unscored} answers have no score, as no right option is known to {summary.scorer}; "
             f"free answers are scored by --scorer vqa_soft"
         )
+
+
+def say_departures(summary: "Summary") -> None:
+    """Say on stderr in what a run departs from its plan, and whether the plan was changed."""
+    for note in summary.registration.notes if summary.registration else ():
+        say(f"warning: plan: {note}")
 
 
 def show_table(table: "Table") -> None:

@@ -42,7 +42,7 @@ def _listing() -> dict[str, list[tuple[str, str]]]:
 
 def _first_sentence(kind: str, name: str) -> str:
     member = registry.load(kind, name)
-    return (member.__doc__ or "").strip().partition("\n")[0]
+    return (member.__doc__ or "").strip().partition("\n")[0].replace("`", "")
 
 
 def _unknown_kind(kind: str, known: tuple[str, ...]) -> UsageError:

@@ -6,7 +6,7 @@ from pathlib import Path
 from PIL import Image, ImageFile
 
 from eyechart.errors import ImageError, UsageError
-from eyechart.images.colour import to_srgb
+from eyechart.images.colour import NO_PROFILE, NO_PROFILE_HINT, to_srgb
 from eyechart.images.files import read_whole
 from eyechart.images.pixels import DecodedImage
 from eyechart.images.probe import BYTE_BITS, PILLOW_FAULTS, ImageForm, describe_stream, open_header
@@ -133,8 +133,10 @@ def check_decodable(form: ImageForm, place: str) -> None:
     """Refuse what no policy option can make one picture of.
 
     Raises:
-        ImageError: If there is more than one frame or page, or a PNG has no end.
+        ImageError: If there is more than one frame or page, a PNG has no end, or CMYK has no profile.
     """
+    if form.mode == "CMYK" and not form.has_icc:
+        raise ImageError(f"{place}: {NO_PROFILE}", hint=NO_PROFILE_HINT)
     if not form.is_complete:
         raise ImageError(
             f"{place}: truncated, the end of the PNG is missing", hint="the file is damaged; fetch it again"

@@ -182,8 +182,13 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     @property
     def slots(self) -> list[int]:
         """(n_questions,) how often each question is asked: fewer rotations where it has fewer choices."""
+        return [len(self.slots_of(question)) for question in self.questions]
+
+    def slots_of(self, question: AskedQuestion) -> tuple[int, ...]:
+        """Return the third indices of a question's cells under one condition: repeats, and within them rotations."""
         rotations = self.run.n_rotations
-        return [self.run.n_repeats * min(rotations, max(question.n_choices, 1)) for question in self.questions]
+        turned = range(min(rotations, max(question.n_choices, 1)))
+        return tuple(repeat * rotations + turn for repeat in range(self.run.n_repeats) for turn in turned)
 
     @property
     def image_groups(self) -> list[str]:
@@ -224,6 +229,13 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             if cell.value is not None:
                 values[key], present[key] = cell.value, True
         return average_repeats(values, present)
+
+    def shares(self, keys: Iterable[Slot]) -> Floats:
+        """Return (n_questions, n_conditions) shares in [0, 1] of a question's cells that are among the given ones."""
+        counts = np.zeros((len(self.questions), len(self.conditions)))
+        for question, condition, _ in keys:
+            counts[question, condition] += 1
+        return counts / np.array(self.slots, dtype=np.float64)[:, None]
 
     def mask(self, keys: Iterable[tuple[int, int, int]]) -> Bools:
         """Return (n_questions, n_conditions), True where any of the given cells lies."""

@@ -3,14 +3,14 @@
 import asyncio
 import platform
 import threading
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from datetime import timedelta
 from importlib.metadata import PackageNotFoundError, version
 from typing import TypeVar
 
 import msgspec
 
-from eyechart.kinds import Benchmark, Model, PredictsSeen, Prompt, TakesGold
+from eyechart.kinds import Benchmark, Model, PredictsSeen, Prompt, ReviewsPlan, TakesGold
 from eyechart.opening import DEFAULT_SCORER, open_scorer
 from eyechart.runs.answers import stale_ids
 from eyechart.runs.choosing import defaults_of
@@ -190,6 +190,9 @@ class _Session:
         self.n_asked = 0
         self.n_open = sum(self._is_open(request) for request in plan.requests)
         listener.began(self._beginning(has_prediction=predict is not None))
+        if isinstance(model, ReviewsPlan):
+            for note in model.review_plan(_places(plan.requests)):
+                listener.noted(note)
 
     def ask_missing(self) -> Stop | None:
         """Ask what is not settled, the first answers before the rest; return why it ended early."""
@@ -308,6 +311,13 @@ class _Session:
             n_missing_pictures=len(self._plan.missing),
             predicts_seen=has_prediction,
         )
+
+
+def _places(requests: Iterable[Request]) -> Iterator[tuple[str, str]]:
+    """Yield question with condition, and question with view, of every request."""
+    for request in requests:
+        yield request.question_id, request.condition
+        yield request.question_id, request.view
 
 
 def run_async(work: Coroutine[object, object, Result]) -> Result:

@@ -48,12 +48,13 @@ def find_rules(table: RunTable, scores: ScoreTable, estimates: Sequence[Estimate
     names, clusters = table.conditions, find_clusters(table.image_groups)
     asked = table.mask(table.cells)
     answered = table.mask(key for key, cell in table.cells.items() if cell.is_answered)
-    unparsed = table.mask(key for key, cell in table.cells.items() if cell.is_unparsed)
+    n_there = table.shares(key for key, cell in table.cells.items() if cell.is_answered)
+    unparsed = table.shares(key for key, cell in table.cells.items() if cell.is_unparsed)
     cells = {name: [cell for _, cell in own] for name, own in zip(names, table.columns(), strict=True)}
     found = [
         *_check_making(table, cells),
         *check_subsets([question.id for question in table.questions], asked, names),
-        check_missing(answered | ~asked, clusters, names),
+        check_missing(np.where(asked, n_there, 1.0), clusters, names),
         check_unparsed(unparsed, answered, clusters, names),
         *check_letter_preference(table),
         *check_rotations(table, _by_condition(table)),
