@@ -5,7 +5,16 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from eyechart.cli._flags import Data, Option, PictureFlags, Plugin, load_plugins, open_named_benchmark
+from eyechart.cli._flags import (
+    Boxes,
+    Data,
+    Option,
+    PictureFlags,
+    Plugin,
+    check_targets,
+    load_plugins,
+    open_named_benchmark,
+)
 from eyechart.cli._output import Json, notes_console, print_json, say
 from eyechart.errors import UsageError
 
@@ -24,6 +33,7 @@ def build(
     jobs: Annotated[int | None, Parameter(help="Rendering processes; one per processor if left out.")] = None,
     data: Data = None,
     option: Option = (),
+    boxes: Boxes = None,
     plugin: Plugin = (),
     picture_flags: PictureFlags = _PICTURES,
     json: Json = False,
@@ -45,8 +55,9 @@ def build(
             "--exif apply cannot be built: a release keeps the bytes of its originals",
             hint="turn the picture files and their boxes first, or leave --exif out",
         )
-    opened = open_named_benchmark(benchmark, data, option)
+    opened = open_named_benchmark(benchmark, data, option, boxes)
     named, preset = resolve_views(views)
+    check_targets(opened, named)
     settings = BuildSettings(
         views=named,
         preset=preset,

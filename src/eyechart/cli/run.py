@@ -6,11 +6,13 @@ from cyclopts import Parameter
 
 from eyechart.cli._flags import (
     AskFlags,
+    Boxes,
     Data,
     ModelFlags,
     Option,
     PictureFlags,
     Plugin,
+    check_targets,
     load_plugins,
     open_named_benchmark,
 )
@@ -39,6 +41,7 @@ def run(
     ] = False,
     data: Data = None,
     option: Option = (),
+    boxes: Boxes = None,
     plugin: Plugin = (),
     model_flags: ModelFlags = _MODEL,
     ask_flags: AskFlags = _ASK,
@@ -55,7 +58,7 @@ def run(
     if stream:
         opened: Benchmark = open_streamed_release(benchmark, data, views)
     else:
-        opened = open_named_benchmark(benchmark, data, option)
+        opened = open_named_benchmark(benchmark, data, option, boxes)
     outcome = ask(opened, model, views, model_flags=model_flags, ask_flags=ask_flags, picture_flags=picture_flags)
     return show_outcome(outcome, json=json, has_report=ask_flags.report)
 
@@ -92,7 +95,9 @@ def choose_views(benchmark: "Benchmark", text: str) -> tuple[tuple["View", ...],
 
     released = benchmark.released_views()
     if text != "sum29" or not released:
-        return resolve_views(text)
+        named, preset = resolve_views(text)
+        check_targets(benchmark, named)
+        return named, preset
     absent: tuple[str, ...] = getattr(benchmark, "unread_views", ())
     views = []
     for view_id in released:

@@ -6,7 +6,7 @@ from eyechart.errors import GeometryError, UsageError
 from eyechart.geometry import GeometryPolicy
 from eyechart.kinds import PlannedPicture, ViewKind
 from eyechart.registry import load, names, unknown_name
-from eyechart.schema import Crop, Downsample, Original, Question, TargetOnly, View, Whiteground
+from eyechart.schema import Crop, Downsample, ImageRef, Original, Question, Size, TargetOnly, View, Whiteground
 
 CROP_RATIOS = (1.0, 1.5, 3.0, 6.0, 12.0, 18.0)
 # SUM's card names four of its eleven scales; these are the most natural seven between them, hence "candidate".
@@ -97,6 +97,22 @@ def plan_view(view: View, question: Question, policy: GeometryPolicy | None = No
     except GeometryError as error:
         place = f"{question.benchmark}/{question.id} in view {format_view(view)}"
         raise GeometryError(f"{place}: {error.message}", hint=error.hint) from error
+
+
+def needs_target(view: View) -> bool:
+    """Return whether a view can be made only of questions with a target box.
+
+    Example:
+        >>> needs_target(Crop(3.0)), needs_target(Downsample(0.5))
+        (True, False)
+    """
+    image = ImageRef("", Size(100, 100), "image/png")
+    bare = Question(id="", benchmark="", text="?", image=image, image_group="")
+    try:
+        plan_view(view, bare)
+    except GeometryError:
+        return True
+    return False
 
 
 def kind_of(view: View) -> ViewKind[View]:
