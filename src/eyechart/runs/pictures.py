@@ -2,13 +2,14 @@
 
 import hashlib
 from functools import cached_property, lru_cache
+from pathlib import Path
 from threading import Lock
 from typing import Literal
 
 from eyechart.errors import EyechartError, ImageError, UsageError
 from eyechart.images.cache import DecodedCache
 from eyechart.images.compose import compose, is_whole
-from eyechart.images.decode import decode, is_standing
+from eyechart.images.decode import MAX_HELD_PIXELS, decode, is_standing
 from eyechart.images.encode import encode_composition
 from eyechart.images.files import read_whole
 from eyechart.images.hash import pixel_sha256
@@ -16,6 +17,7 @@ from eyechart.images.pixels import DecodedImage, Pixels
 from eyechart.images.probe import describe_stream
 from eyechart.images.resample import DEFAULT_RESAMPLER, check_resampler
 from eyechart.kinds import Benchmark
+from eyechart.runs.large_pictures import LargeSource, check_sendable, is_large
 from eyechart.runs.plan import DEFAULT_TRANSPORT, PlanOptions
 from eyechart.schema import Composition, ImageRef, Picture, Size
 
@@ -44,6 +46,7 @@ class PictureSource:
         self._benchmark = benchmark
         self._decoded = DecodedCache(max_decoded_bytes)
         self._drawn = DecodedCache(max_drawn_bytes)
+        self._large = LargeSource(benchmark.image_path)
         # One thread decodes a picture while the others that want it wait, instead of all decoding it.
         self._locks = tuple(Lock() for _ in range(_N_LOCKS))
         self._forms_asked: set[Form] = set()
@@ -78,9 +81,12 @@ class PictureSource:
 
         Raises:
             ImageError: If the file cannot be read or decoded, or is not the one that was planned.
+            RefusedInputError: If the picture is too large to be held or sent.
         """
 
         def drawn() -> DecodedImage:
+            if is_large(picture):
+                return DecodedImage.from_pixels(self._large.draw(picture))
             decoded = self.decoded(picture)
             resampler = picture.recipe.resampler or DEFAULT_RESAMPLER
             return DecodedImage.from_pixels(compose(decoded, _composition(picture), resampler))
@@ -96,6 +102,8 @@ class PictureSource:
         standing = self._standing_bytes(picture)
         if standing is not None:
             return standing, picture.image.media_type
+        if is_large(picture):
+            return self._large.encode_png(picture), _PNG
         resampler = picture.recipe.resampler or DEFAULT_RESAMPLER
         return encode_composition(self.decoded(picture), _composition(picture), resampler), _PNG
 
@@ -104,7 +112,7 @@ class PictureSource:
         image, policy = picture.image, picture.recipe.decode
         with self._locks[hash(image.file_sha256) % _N_LOCKS]:
             return self._decoded.get(
-                image.file_sha256, policy, lambda: decode(self._read(image), policy, self._place(image))
+                image.file_sha256, policy, lambda: decode(self._source(image), policy, self._place(image))
             )
 
     def _standing_bytes(self, picture: Picture) -> bytes | None:
@@ -112,8 +120,18 @@ class PictureSource:
         size = picture.image.size
         if not is_whole(_composition(picture), size) or picture.recipe.geometry.size != size:
             return None
+        if is_large(picture):
+            check_sendable(picture.image, self._place(picture.image))
         content = self._read(picture.image)
         return content if is_standing(describe_stream(content, self._place(picture.image))) else None
+
+    def _source(self, image: ImageRef) -> Path | bytes:
+        """Return what is decoded: the bytes of a file, or the place of one that is too large to be held as well."""
+        if image.size.n_px <= MAX_HELD_PIXELS:
+            return self._read(image)
+        path = self._benchmark.image_path(image)
+        self._large.check_hash(image, path)
+        return path
 
     def _read(self, image: ImageRef) -> bytes:
         """Return the bytes of a file, refusing one that changed since the run was planned."""
@@ -129,7 +147,7 @@ class PictureSource:
         return str(self._benchmark.image_path(image))
 
     def _hash_pixels(self, picture: Picture) -> str:
-        return pixel_sha256(self.draw(picture))
+        return self._large.pixel_sha256(picture) if is_large(picture) else pixel_sha256(self.draw(picture))
 
 
 class LazyPicture:
