@@ -34,7 +34,10 @@ def run(
     /,
     *,
     model: str,
-    views: Annotated[str, Parameter(help="Comma-separated view ids or a preset.")] = "sum29",
+    views: Annotated[
+        str | None,
+        Parameter(help="Comma-separated view ids or a preset; the benchmark's own if left out, else sum29."),
+    ] = None,
     stream: Annotated[
         bool,
         Parameter(negative="", show_default=False, help="Load released images from the hub as needed; keep none."),
@@ -56,7 +59,7 @@ def run(
     """
     load_plugins(plugin)
     if stream:
-        opened: Benchmark = open_streamed_release(benchmark, data, views)
+        opened: Benchmark = open_streamed_release(benchmark, data, views or "sum29")
     else:
         opened = open_named_benchmark(benchmark, data, option, boxes)
     outcome = ask(opened, model, views, model_flags=model_flags, ask_flags=ask_flags, picture_flags=picture_flags)
@@ -66,7 +69,7 @@ def run(
 def ask(
     benchmark: "Benchmark",
     model: str,
-    views: str,
+    views: str | None,
     *,
     model_flags: ModelFlags,
     ask_flags: AskFlags,
@@ -75,6 +78,7 @@ def ask(
     """Run a benchmark with progress on stderr."""
     from eyechart.cli._progress import RunProgress
     from eyechart.opening import open_model, open_prompt
+    from eyechart.runs.choosing import defaults_of
     from eyechart.runs.session import run_benchmark
 
     named, preset = choose_views(benchmark, views)
@@ -82,32 +86,20 @@ def ask(
         named = with_blind_views(named)
     options = ask_flags.run_options(model_flags, picture_flags, preset)
     opened = open_model(model, model_flags.options())
+    prompt = open_prompt(ask_flags.prompt or defaults_of(benchmark).prompt)
     with RunProgress() as progress:
-        return run_benchmark(
-            benchmark, opened, named, open_prompt(ask_flags.prompt), options=options, listener=progress
-        )
+        return run_benchmark(benchmark, opened, named, prompt, options=options, listener=progress)
 
 
-def choose_views(benchmark: "Benchmark", text: str) -> tuple[tuple["View", ...], str | None]:
-    """Return the views named on the command line; ``sum29`` means a release's own views where it has any."""
-    from eyechart.errors import UsageError
-    from eyechart.views import parse_view, resolve_views
+def choose_views(benchmark: "Benchmark", text: str | None) -> tuple[tuple["View", ...], str | None]:
+    """Return the views named on the command line, else the benchmark's own, and say what a release cannot be asked."""
+    from eyechart.runs import choosing
 
-    released = benchmark.released_views()
-    if text != "sum29" or not released:
-        named, preset = resolve_views(text)
-        check_targets(benchmark, named)
-        return named, preset
-    absent: tuple[str, ...] = getattr(benchmark, "unread_views", ())
-    views = []
-    for view_id in released:
-        if view_id in absent:
-            continue
-        try:
-            views.append(parse_view(view_id))
-        except UsageError:
-            say(f"warning: view {view_id} of this release is of no known family and is not asked")
-    return tuple(views), "release"
+    chosen = choosing.choose_views(benchmark, text)
+    for view_id in chosen.unknown:
+        say(f"warning: view {view_id} of this release is of no known family and is not asked")
+    check_targets(benchmark, chosen.views)
+    return chosen.views, chosen.preset
 
 
 def with_blind_views(views: tuple["View", ...]) -> tuple["View", ...]:

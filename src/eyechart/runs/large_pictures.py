@@ -12,7 +12,7 @@ from eyechart.images.hash import file_sha256, pixel_sha256_on_white
 from eyechart.images.pixels import Pixels
 from eyechart.images.png import png_pieces
 from eyechart.images.resample import DEFAULT_RESAMPLER
-from eyechart.schema import Composition, ImageRef, Picture, Size
+from eyechart.schema import Box, Composition, DecodePolicy, ImageRef, Picture, Size
 
 MAX_SENT_FILE_BYTES = 256 << 20
 """A larger file is not read to be sent: no provider takes a tenth of it."""
@@ -90,6 +90,19 @@ class LargeSource:
             ImageError: If the file cannot be decoded, or is not the one that was planned.
         """
         return pixel_sha256_on_white(*self._parts(picture))
+
+    def shrink(self, image: ImageRef, policy: DecodePolicy, size: Size, resampler: str) -> Pixels:
+        """Return a whole picture at a smaller size, its aspect ratio not kept; (height, width, 3) uint8.
+
+        Raises:
+            ImageError: If the file cannot be decoded, or is not the one that was planned.
+            UsageError: If the resampler is another than ``vips-lanczos3@1``.
+        """
+        whole = Composition(canvas=image.size, kept=Box(0, 0, *image.size), resized=size)
+        path = self._path_of(image)
+        with self._lock:
+            self.check_hash(image, path)
+            return LargeImage(path, policy).flat_parts(whole, resampler)[2]
 
     def _parts(self, picture: Picture) -> tuple[Size, tuple[int, int], Pixels]:
         geometry = picture.recipe.geometry

@@ -9,7 +9,7 @@ from typing import Literal
 from eyechart.errors import EyechartError, ImageError, UsageError
 from eyechart.images.cache import DecodedCache
 from eyechart.images.compose import compose, is_whole
-from eyechart.images.decode import MAX_HELD_PIXELS, decode, is_standing
+from eyechart.images.decode import MAX_HELD_PIXELS, decode, has_end, is_standing
 from eyechart.images.encode import encode_composition
 from eyechart.images.files import read_whole
 from eyechart.images.hash import pixel_sha256
@@ -17,9 +17,10 @@ from eyechart.images.pixels import DecodedImage, Pixels
 from eyechart.images.probe import describe_stream
 from eyechart.images.resample import DEFAULT_RESAMPLER, check_resampler
 from eyechart.kinds import Benchmark
+from eyechart.runs.grids import GridSource
 from eyechart.runs.large_pictures import LargeSource, check_sendable, is_large
 from eyechart.runs.plan import DEFAULT_TRANSPORT, PlanOptions
-from eyechart.schema import Composition, ImageRef, Picture, Size
+from eyechart.schema import Composition, DecodePolicy, GridComposition, ImageRef, Picture, Size
 
 Form = Literal["pixels", "encoded"]
 
@@ -32,7 +33,8 @@ class PictureSource:
     """Makes the pictures of a benchmark's requests, keeping recent originals decoded.
 
     Transport ``native@1``: a file that is sent whole and unchanged leaves as its own bytes where any decoder reads
-    the same pixels from it; everything else leaves as PNG of our pixels. May be used by several threads.
+    the same pixels from it; everything else leaves as PNG of our pixels. A truncated file never leaves. May be used by
+    several threads.
 
     Args:
         benchmark: Where the files are.
@@ -45,8 +47,9 @@ class PictureSource:
     ) -> None:
         self._benchmark = benchmark
         self._decoded = DecodedCache(max_decoded_bytes)
-        self._drawn = DecodedCache(max_drawn_bytes)
         self._large = LargeSource(benchmark.image_path)
+        self._grids = GridSource(benchmark, self._decoded_file, self._large)
+        self._drawn = DecodedCache(max_drawn_bytes)
         # One thread decodes a picture while the others that want it wait, instead of all decoding it.
         self._locks = tuple(Lock() for _ in range(_N_LOCKS))
         self._forms_asked: set[Form] = set()
@@ -85,11 +88,13 @@ class PictureSource:
         """
 
         def drawn() -> DecodedImage:
+            geometry = picture.recipe.geometry
+            if isinstance(geometry, GridComposition):
+                return DecodedImage.from_pixels(self._grids.draw(picture, geometry))
             if is_large(picture):
                 return DecodedImage.from_pixels(self._large.draw(picture))
-            decoded = self.decoded(picture)
             resampler = picture.recipe.resampler or DEFAULT_RESAMPLER
-            return DecodedImage.from_pixels(compose(decoded, _composition(picture), resampler))
+            return DecodedImage.from_pixels(compose(self.decoded(picture), geometry, resampler))
 
         return self._drawn.get(picture.recipe_key, picture.recipe.decode, drawn).pixels
 
@@ -102,14 +107,19 @@ class PictureSource:
         standing = self._standing_bytes(picture)
         if standing is not None:
             return standing, picture.image.media_type
+        geometry = picture.recipe.geometry
+        if isinstance(geometry, GridComposition):
+            return self._grids.encode_png(picture, geometry), _PNG
         if is_large(picture):
             return self._large.encode_png(picture), _PNG
         resampler = picture.recipe.resampler or DEFAULT_RESAMPLER
-        return encode_composition(self.decoded(picture), _composition(picture), resampler), _PNG
+        return encode_composition(self.decoded(picture), geometry, resampler), _PNG
 
     def decoded(self, picture: Picture) -> DecodedImage:
         """Return the decoded file behind a picture, from memory if it was used lately."""
-        image, policy = picture.image, picture.recipe.decode
+        return self._decoded_file(picture.image, picture.recipe.decode)
+
+    def _decoded_file(self, image: ImageRef, policy: DecodePolicy) -> DecodedImage:
         with self._locks[hash(image.file_sha256) % _N_LOCKS]:
             return self._decoded.get(
                 image.file_sha256, policy, lambda: decode(self._source(image), policy, self._place(image))
@@ -117,13 +127,18 @@ class PictureSource:
 
     def _standing_bytes(self, picture: Picture) -> bytes | None:
         """Return the file as it is, None where other pixels than the decoded file's own are to be sent."""
-        size = picture.image.size
-        if not is_whole(_composition(picture), size) or picture.recipe.geometry.size != size:
+        if not _is_file(picture):
             return None
         if is_large(picture):
             check_sendable(picture.image, self._place(picture.image))
         content = self._read(picture.image)
-        return content if is_standing(describe_stream(content, self._place(picture.image))) else None
+        if not is_standing(describe_stream(content, self._place(picture.image))):
+            return None
+        if not has_end(content, picture.image.media_type):
+            if is_large(picture):
+                raise ImageError(f"{self._place(picture.image)}: truncated", hint="fetch the file again")
+            self.decoded(picture)  # refuses what is truncated
+        return content
 
     def _source(self, image: ImageRef) -> Path | bytes:
         """Return what is decoded: the bytes of a file, or the place of one that is too large to be held as well."""
@@ -208,8 +223,7 @@ def weight_bytes(picture: Picture) -> int:
         >>> weight_bytes(Picture(image, crop, "", Size(10, 10)))
         300
     """
-    is_file = picture.size == picture.image.size and is_whole(_composition(picture), picture.image.size)
-    if is_file and picture.image.n_bytes is not None:
+    if _is_file(picture) and picture.image.n_bytes is not None:
         return picture.image.n_bytes
     return picture.size.n_px * _RAW_BYTES_PER_PIXEL
 
@@ -236,8 +250,7 @@ def name_place(error: EyechartError, place: str) -> ImageError:
     return ImageError(f"{place}: {error.message}", hint=error.hint)
 
 
-def _composition(picture: Picture) -> Composition:
-    geometry = picture.recipe.geometry
-    if not isinstance(geometry, Composition):
-        raise UsageError("pictures on a grid cannot be drawn by this version", hint="leave grid views out")
-    return geometry
+def _is_file(picture: Picture) -> bool:
+    """Whether a picture is the whole file at its own size."""
+    geometry, size = picture.recipe.geometry, picture.image.size
+    return isinstance(geometry, Composition) and geometry.size == size and is_whole(geometry, size)
