@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     from eyechart.kinds import Benchmark, ModelOptions
     from eyechart.runs.session import RunOptions
-    from eyechart.schema import Sampling
+    from eyechart.schema import Sampling, View
 
 NOT_SENT = "not-sent"
+_N_SHOWN = 3
 # A question is asked in as many orders as it has choices; there are 26 letters.
 ALL_ROTATIONS = 26
 
@@ -41,6 +42,11 @@ Option = Annotated[
     Parameter(
         name="--option", negative="", show_default=False, help="Option of the benchmark as key=value; may be repeated."
     ),
+]
+
+Boxes = Annotated[
+    Path | None,
+    Parameter(name="--boxes", help="File with a target box per question id, for a benchmark that publishes none."),
 ]
 
 
@@ -272,15 +278,41 @@ def load_plugins(paths: tuple[Path, ...]) -> None:
         load_plugin(path)
 
 
-def open_named_benchmark(name: str, data: Path | None, option: tuple[str, ...]) -> "Benchmark":
+def open_named_benchmark(
+    name: str, data: Path | None, option: tuple[str, ...], boxes: Path | None = None
+) -> "Benchmark":
     """Open a benchmark by its flags, and say what its data warns of."""
     from eyechart.cli._output import say
     from eyechart.opening import open_benchmark
 
-    benchmark = open_benchmark(name, data, parse_pairs(option, "--option"))
+    options = parse_pairs(option, "--option")
+    if boxes is not None:
+        options["boxes"] = str(boxes)
+    benchmark = open_benchmark(name, data, options)
     for warning in getattr(benchmark, "warnings", ()):
         say(f"warning: {warning}")
     return benchmark
+
+
+def check_targets(benchmark: "Benchmark", views: "Sequence[View]") -> None:
+    """Refuse views that need a target box where no question has one.
+
+    Raises:
+        UsageError: If so; the message counts them, and the hint names those that are possible.
+    """
+    from eyechart.views import format_view, needs_target
+
+    released = set(benchmark.released_views())
+    impossible = [view for view in views if format_view(view) not in released and needs_target(view)]
+    if not impossible or any(question.targets for question in benchmark.questions()):
+        return
+    possible = [format_view(view) for view in views if view not in impossible]
+    names = ", ".join(format_view(view) for view in impossible[:_N_SHOWN])
+    raise UsageError(
+        f"{len(impossible)} of {len(views)} views need a target box ({names}{', …' if impossible[_N_SHOWN:] else ''}), "
+        f"and no question of {benchmark.identity.name} has one",
+        hint=f"give --boxes FILE{', or --views ' + ','.join(possible) if possible else ''}",
+    )
 
 
 def _whole(number: float | None, flag: str) -> int | None:

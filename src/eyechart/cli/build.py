@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import msgspec
 from cyclopts import Group, Parameter
 
-from eyechart.cli._flags import Data, Option, PictureFlags, Plugin, load_plugins, open_named_benchmark
+from eyechart.cli._flags import (
+    Boxes,
+    Data,
+    Option,
+    PictureFlags,
+    Plugin,
+    check_targets,
+    load_plugins,
+    open_named_benchmark,
+)
 from eyechart.cli._output import Json, notes_console, print_json, say
 from eyechart.errors import UsageError
 from eyechart.settings import parse_pairs
@@ -51,6 +60,7 @@ def build(
     jobs: Annotated[int | None, Parameter(help="Rendering processes; one per processor if left out.")] = None,
     data: Data = None,
     option: Option = (),
+    boxes: Boxes = None,
     plugin: Plugin = (),
     picture_flags: PictureFlags = _PICTURES,
     json: Json = False,
@@ -82,14 +92,15 @@ def build(
         encoding=encoding,
     )
     if benchmark.endswith(".toml"):
-        if data is not None or option or select is not None or task:
+        if data is not None or option or select is not None or task or boxes is not None:
             raise UsageError(
                 f"{benchmark} is a recipe, which names data, options, selections and tasks itself",
-                hint="leave --data, --option, --select and --task out",
+                hint="leave --data, --option, --boxes, --select and --task out",
             )
         opened, settings = _open_recipe(Path(benchmark), settings)
     else:
-        opened = _open_selected(benchmark, data, option, select)
+        opened = _open_selected(benchmark, data, option, select, boxes)
+    check_targets(opened, named)
     renamed = {old: str(new) for old, new in parse_pairs(task, "--task").items()}
     settings = msgspec.structs.replace(
         settings,
@@ -134,10 +145,12 @@ def _open_recipe(path: Path, settings: "BuildSettings") -> "tuple[Benchmark, Bui
     return opened, changed
 
 
-def _open_selected(name: str, data: Path | None, option: tuple[str, ...], select: Path | None) -> "Benchmark":
+def _open_selected(
+    name: str, data: Path | None, option: tuple[str, ...], select: Path | None, boxes: Path | None
+) -> "Benchmark":
     from eyechart.releases.collection import CollectionBenchmark, Part, read_ids
 
-    opened = open_named_benchmark(name, data, option)
+    opened = open_named_benchmark(name, data, option, boxes)
     return opened if select is None else CollectionBenchmark([Part(opened, read_ids(select))], None)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from eyechart.cli._flags import Data, Option, PictureFlags, Plugin, load_plugins, open_named_benchmark
+from eyechart.cli._flags import Boxes, Data, Option, PictureFlags, Plugin, load_plugins, open_named_benchmark
 from eyechart.cli._output import Json, print_json, print_table, say
 from eyechart.cli._study import StudyFlags
 
@@ -40,6 +40,7 @@ def check(
     limit: Annotated[int | None, Parameter(help="Look at so many questions.")] = None,
     data: Data = None,
     option: Option = (),
+    boxes: Boxes = None,
     plugin: Plugin = (),
     picture_flags: PictureFlags = _PICTURES,
     study_flags: StudyFlags = _STUDY,
@@ -54,7 +55,7 @@ def check(
     from eyechart.seen.rules import read_rule_file
 
     load_plugins(plugin)
-    opened = open_named_benchmark(benchmark, data, option)
+    opened = open_named_benchmark(benchmark, data, option, boxes)
     named, _ = choose_views(opened, views)
     if study_flags.is_used:
         return study_flags.show(opened, named, limit, json=json)

@@ -6,11 +6,13 @@ from cyclopts import Parameter
 
 from eyechart.cli._flags import (
     AskFlags,
+    Boxes,
     Data,
     ModelFlags,
     Option,
     PictureFlags,
     Plugin,
+    check_targets,
     load_plugins,
     open_named_benchmark,
 )
@@ -42,6 +44,7 @@ def run(
     ] = False,
     data: Data = None,
     option: Option = (),
+    boxes: Boxes = None,
     plugin: Plugin = (),
     model_flags: ModelFlags = _MODEL,
     ask_flags: AskFlags = _ASK,
@@ -58,7 +61,7 @@ def run(
     if stream:
         opened: Benchmark = open_streamed_release(benchmark, data, views or "sum29")
     else:
-        opened = open_named_benchmark(benchmark, data, option)
+        opened = open_named_benchmark(benchmark, data, option, boxes)
     outcome = ask(opened, model, views, model_flags=model_flags, ask_flags=ask_flags, picture_flags=picture_flags)
     return show_outcome(outcome, json=json, has_report=ask_flags.report)
 
@@ -95,6 +98,7 @@ def choose_views(benchmark: "Benchmark", text: str | None) -> tuple[tuple["View"
     chosen = choosing.choose_views(benchmark, text)
     for view_id in chosen.unknown:
         say(f"warning: view {view_id} of this release is of no known family and is not asked")
+    check_targets(benchmark, chosen.views)
     return chosen.views, chosen.preset
 
 

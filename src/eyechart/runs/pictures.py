@@ -2,13 +2,14 @@
 
 import hashlib
 from functools import cached_property, lru_cache
+from pathlib import Path
 from threading import Lock
 from typing import Literal
 
 from eyechart.errors import EyechartError, ImageError, UsageError
 from eyechart.images.cache import DecodedCache
 from eyechart.images.compose import compose, is_whole
-from eyechart.images.decode import decode, has_end, is_standing
+from eyechart.images.decode import MAX_HELD_PIXELS, decode, has_end, is_standing
 from eyechart.images.encode import encode_composition
 from eyechart.images.files import read_whole
 from eyechart.images.hash import pixel_sha256
@@ -17,6 +18,7 @@ from eyechart.images.probe import describe_stream
 from eyechart.images.resample import DEFAULT_RESAMPLER, check_resampler
 from eyechart.kinds import Benchmark
 from eyechart.runs.grids import GridSource
+from eyechart.runs.large_pictures import LargeSource, check_sendable, is_large
 from eyechart.runs.plan import DEFAULT_TRANSPORT, PlanOptions
 from eyechart.schema import Composition, DecodePolicy, GridComposition, ImageRef, Picture, Size
 
@@ -45,7 +47,8 @@ class PictureSource:
     ) -> None:
         self._benchmark = benchmark
         self._decoded = DecodedCache(max_decoded_bytes)
-        self._grids = GridSource(benchmark, self._decoded_file)
+        self._large = LargeSource(benchmark.image_path)
+        self._grids = GridSource(benchmark, self._decoded_file, self._large)
         self._drawn = DecodedCache(max_drawn_bytes)
         # One thread decodes a picture while the others that want it wait, instead of all decoding it.
         self._locks = tuple(Lock() for _ in range(_N_LOCKS))
@@ -81,12 +84,15 @@ class PictureSource:
 
         Raises:
             ImageError: If the file cannot be read or decoded, or is not the one that was planned.
+            RefusedInputError: If the picture is too large to be held or sent.
         """
 
         def drawn() -> DecodedImage:
             geometry = picture.recipe.geometry
             if isinstance(geometry, GridComposition):
                 return DecodedImage.from_pixels(self._grids.draw(picture, geometry))
+            if is_large(picture):
+                return DecodedImage.from_pixels(self._large.draw(picture))
             resampler = picture.recipe.resampler or DEFAULT_RESAMPLER
             return DecodedImage.from_pixels(compose(self.decoded(picture), geometry, resampler))
 
@@ -104,6 +110,8 @@ class PictureSource:
         geometry = picture.recipe.geometry
         if isinstance(geometry, GridComposition):
             return self._grids.encode_png(picture, geometry), _PNG
+        if is_large(picture):
+            return self._large.encode_png(picture), _PNG
         resampler = picture.recipe.resampler or DEFAULT_RESAMPLER
         return encode_composition(self.decoded(picture), geometry, resampler), _PNG
 
@@ -114,19 +122,31 @@ class PictureSource:
     def _decoded_file(self, image: ImageRef, policy: DecodePolicy) -> DecodedImage:
         with self._locks[hash(image.file_sha256) % _N_LOCKS]:
             return self._decoded.get(
-                image.file_sha256, policy, lambda: decode(self._read(image), policy, self._place(image))
+                image.file_sha256, policy, lambda: decode(self._source(image), policy, self._place(image))
             )
 
     def _standing_bytes(self, picture: Picture) -> bytes | None:
         """Return the file as it is, None where other pixels than the decoded file's own are to be sent."""
         if not _is_file(picture):
             return None
+        if is_large(picture):
+            check_sendable(picture.image, self._place(picture.image))
         content = self._read(picture.image)
         if not is_standing(describe_stream(content, self._place(picture.image))):
             return None
         if not has_end(content, picture.image.media_type):
+            if is_large(picture):
+                raise ImageError(f"{self._place(picture.image)}: truncated", hint="fetch the file again")
             self.decoded(picture)  # refuses what is truncated
         return content
+
+    def _source(self, image: ImageRef) -> Path | bytes:
+        """Return what is decoded: the bytes of a file, or the place of one that is too large to be held as well."""
+        if image.size.n_px <= MAX_HELD_PIXELS:
+            return self._read(image)
+        path = self._benchmark.image_path(image)
+        self._large.check_hash(image, path)
+        return path
 
     def _read(self, image: ImageRef) -> bytes:
         """Return the bytes of a file, refusing one that changed since the run was planned."""
@@ -142,7 +162,7 @@ class PictureSource:
         return str(self._benchmark.image_path(image))
 
     def _hash_pixels(self, picture: Picture) -> str:
-        return pixel_sha256(self.draw(picture))
+        return self._large.pixel_sha256(picture) if is_large(picture) else pixel_sha256(self.draw(picture))
 
 
 class LazyPicture:
