@@ -34,11 +34,16 @@ task = "Anything"
 """
 
 
+OTHER = {**QUESTIONS[1], "task": None, "question": "Which?"}
+
+
 @pytest.fixture
 def recipe(tmp_path):
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        write_source(tmp_path / name, QUESTIONS if name == "one" else [{**QUESTIONS[1], "task": None, "question": "Which?"}])
+        write_source(
+            tmp_path / name, QUESTIONS if name == "one" else [{**QUESTIONS[1], "task": None, "question": "Which?"}]
+        )
     (tmp_path / "chosen.txt").write_text("3  # the whole picture\n\n000001\n")
     (tmp_path / "terms.md").write_text("Asked, and allowed.")
     (tmp_path / "two.toml").write_text(RECIPE)

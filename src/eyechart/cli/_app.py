@@ -21,6 +21,7 @@ USAGE = 2
 COMMANDS: dict[str, str] = {
     "demo": "Try it: an offline eye test of a small OCR model, or of your own endpoint.",
     "ls": "List views, presets, benchmarks, models, prompts, scorers, figures and reports.",
+    "show": "Show one question with all its views, here and as an HTML page.",
     "check": "Show what models will see of each view, without asking anything.",
     "run": "Ask a model every question under every view; run it again to go on.",
     "score": "Score stored answers again, without asking anything.",

@@ -16,13 +16,23 @@ from eyechart import registry
 from eyechart.figures import save_figure
 from eyechart.reports._anonymous import anonymise
 from eyechart.reports._figures import drawn_figures
+from eyechart.reports._question_page import format_box, write_question_page
 from eyechart.reports._table import Column, Row, Table, render_table
 from eyechart.schema import Summary
 
 if TYPE_CHECKING:
     from eyechart.kinds import ReportWriter
 
-__all__ = ["Column", "Row", "Table", "anonymise", "render_table", "write_all"]
+__all__ = [
+    "Column",
+    "Row",
+    "Table",
+    "anonymise",
+    "format_box",
+    "render_table",
+    "write_all",
+    "write_question_page",
+]
 
 
 def write_all(
