@@ -29,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "diff": "Compare two runs, two views of one run, or rank many models.",
     "export": "Write every answer as one row of a long table, for mixed models in R.",
     "build": "Write a collection with all its views in the layout of SUM.",
+    "split": "Split questions by picture, stratified by task and source.",
     "verify": "Check every image, number and box of a collection.",
     "new": "Start a view, benchmark, model, prompt, scorer, figure or report as one file and its test.",
 }
