@@ -16,9 +16,10 @@ def score(
     run: Path | None = None,
     /,
     *,
-    scorer: Annotated[str, Parameter(help="For example option_letter.lenient or option_letter.strict@1.")] = (
-        "option_letter"
-    ),
+    scorer: Annotated[
+        str | None,
+        Parameter(help="For example option_letter.strict@1; the one of the run if left out, else option_letter."),
+    ] = None,
     predictions: Annotated[
         tuple[Path, ...],
         Parameter(
@@ -60,14 +61,14 @@ def score(
     if run is not None:
         return _score_run(run, scorer, json=json)
     from eyechart.cli._predictions import show_given
-    from eyechart.opening import open_scorer
+    from eyechart.opening import DEFAULT_SCORER, open_scorer
     from eyechart.releases.evaluate import evaluate_predictions
     from eyechart.releases.given import read_given
     from eyechart.releases.rescore import compare_scores
 
     opened = open_named_benchmark(benchmark, data, option) if data is not None or benchmark != "sum" else None
     given = read_given(predictions, opened, view=view, metric=metric)
-    chosen, mode = open_scorer(scorer)
+    chosen, mode = open_scorer(scorer or DEFAULT_SCORER)
     report = evaluate_predictions(given.questions, given.predictions, given.views, chosen, mode)
     compared = compare_scores(given.questions, given.predictions, report)
     if json:
@@ -78,15 +79,15 @@ def score(
     return 0
 
 
-def _score_run(run: Path, scorer: str, *, json: bool) -> int:
+def _score_run(run: Path, scorer: str | None, *, json: bool) -> int:
     from eyechart.cli._results import show_summary
-    from eyechart.opening import open_scorer
+    from eyechart.runs.choosing import choose_scorer
     from eyechart.runs.score import score_run
     from eyechart.runs.store import RunStore
     from eyechart.runs.summarise import summarise
 
     store = RunStore(run)
-    chosen, mode = open_scorer(scorer)
+    chosen, mode = choose_scorer(store, scorer)
     scorer_id = score_run(store, chosen, mode)
     summary = summarise(store, scorer_id)
     if json:

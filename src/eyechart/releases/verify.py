@@ -86,12 +86,17 @@ def _files_by_question(contents: Contents) -> tuple[list[QuestionFiles], list[Fi
         for view_id in contents.views
         if view_id not in views and contents.rows[view_id]
     ]
+    for view_id in views:
+        lacking = [row for row in contents.rows[view_id] if row.image and _is_left_out(contents, row.image)]
+        if lacking:
+            message = f"{len(lacking)} of {len(contents.rows[view_id])} images of this view are not on disk"
+            absent.append(found("not_fetched", f"data/{view_id}/test/images", message, view=view_id))
     views.sort(key=lambda view_id: view_id != "original")
     files: dict[str, list[ViewFile]] = {}
     shown: set[str] = set()
     for view_id in views:
         for row in contents.rows[view_id]:
-            if row.image is not None and row.image not in shown:
+            if row.image is not None and row.image not in shown and not _is_left_out(contents, row.image):
                 shown.add(row.image)
                 files.setdefault(row.id, []).append(_view_file(contents, view_id, row, row.image))
     originals = {row.id: row for row in reversed(contents.rows.get("original", ()))}
@@ -101,6 +106,10 @@ def _files_by_question(contents: Contents) -> tuple[list[QuestionFiles], list[Fi
         for question_id, listed in files.items()
     ]
     return questions, absent
+
+
+def _is_left_out(contents: Contents, name: str) -> bool:
+    return contents.is_left_out(name) and not (contents.root / name).exists()
 
 
 def _is_on_disk(contents: Contents, view_id: str) -> bool:
@@ -154,6 +163,8 @@ def _check_files(contents: Contents, views_with_lost_rows: Container[str | None]
         if view_id not in views_with_lost_rows or (manifest and name not in manifest):
             yield found("extra_file", name, view=view_id)
     for name in manifest:
+        if contents.is_left_out(name):
+            continue
         view_id = name.split("/")[1] if name.count("/") > 1 else ""
         if name not in named and not (contents.root / name).exists() and view_id not in views_with_lost_rows:
             yield found("manifest_orphan", "metadata/image_manifest.json", name)

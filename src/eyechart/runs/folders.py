@@ -31,11 +31,12 @@ class Destination(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
-    """When, by which versions and by which command a run was started."""
+    """When, by which versions and by which command a run was started, and how it is to be scored."""
 
     now: datetime
     versions: dict[str, str] = {}
     command: tuple[str, ...] = ()
+    scorer: str | None = None
 
 
 def find_or_create(plan: Plan, where: Destination, origin: Origin, seen: Iterable[Seen] = ()) -> tuple[RunStore, bool]:
@@ -105,6 +106,7 @@ def run_record(plan: Plan, run_id: str, origin: Origin) -> Run:
         n_repeats=options.repeats,
         n_rotations=min(options.rotations, max((len(question.choices) for question in plan.questions), default=1) or 1),
         command=origin.command,
+        scorer=origin.scorer,
     )
 
 

@@ -13,6 +13,7 @@ import msgspec
 from eyechart.kinds import Benchmark, Model, PredictsSeen, Prompt, TakesGold
 from eyechart.opening import DEFAULT_SCORER, open_scorer
 from eyechart.runs.answers import stale_ids
+from eyechart.runs.choosing import defaults_of
 from eyechart.runs.execute import Asker, LoopSettings, check_limits, read_identity, utc_now, writer_name
 from eyechart.runs.folders import Destination, Origin, find_or_create
 from eyechart.runs.listening import Beginning, Listener, Silent
@@ -43,7 +44,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         plan: Policies, limit, seed, repeats.
         loop: Concurrency and patience.
         where: Which folder.
-        scorer: ``name``, ``name.mode`` or ``name.mode@version``.
+        scorer: ``name``, ``name.mode`` or ``name.mode@version``; the benchmark's own if None.
         has_preflight: Whether the first answers are checked before the rest is asked.
         is_same_weights: The user vouches that the served model did not change, so that old answers are reused.
         command: The command line, for ``run.json``.
@@ -55,7 +56,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     plan: PlanOptions = PlanOptions()
     loop: LoopSettings = LoopSettings()
     where: Destination = Destination()
-    scorer: str = DEFAULT_SCORER
+    scorer: str | None = None
     has_preflight: bool = True
     is_same_weights: bool = False
     command: tuple[str, ...] = ()
@@ -122,10 +123,11 @@ def run_benchmark(
         KeyboardInterrupt: On Ctrl-C, with a clean store.
     """
     options, listener = options or RunOptions(), listener or Silent()
+    options = msgspec.structs.replace(options, scorer=options.scorer or defaults_of(benchmark).scorer)
     check_drawing(options.plan)
     check_counts(views, options.plan)
     check_limits(options.loop, options.sampling)
-    scorer, mode = open_scorer(options.scorer)
+    scorer, mode = open_scorer(options.scorer or DEFAULT_SCORER)
     asked = _ask_all(benchmark, model, views, prompt, options=options, listener=listener)
     scorer_id = score_run(asked.store, scorer, mode)
     summary = summarise(asked.store, scorer_id, options.registration)
@@ -177,7 +179,7 @@ class _Session:
     def __init__(self, benchmark: Benchmark, model: Model, plan: Plan, options: RunOptions, listener: Listener) -> None:
         self._benchmark, self._model = benchmark, model
         self._options, self._listener = options, listener
-        origin = Origin(now=utc_now(), versions=_versions(), command=options.command)
+        origin = Origin(now=utc_now(), versions=_versions(), command=options.command, scorer=options.scorer)
         predict = _predictor(model)
         self.store, self.is_resumed = find_or_create(plan, options.where, origin, planned_seen(plan.requests, predict))
         if options.registration is not None:
@@ -253,7 +255,7 @@ class _Session:
         wanted = {request.id for request in first}
         responses = {row.request_id: row for row in self.store.responses() if row.request_id in wanted}
         questions = {question.id: question for question in self._plan.questions}
-        scorer, mode = open_scorer(self._options.scorer)
+        scorer, mode = open_scorer(self._options.scorer or DEFAULT_SCORER)
         scores = {
             request.id: scorer.score(
                 responses[request.id],
