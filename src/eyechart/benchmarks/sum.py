@@ -67,7 +67,8 @@ class SumBenchmark:
     identity: BenchmarkIdentity
 
     def __init__(self, root: Path, shelf: Shelf | None = None) -> None:
-        self._root = root
+        self.root = self._root = root
+        self.is_streamed = shelf is not None
         self._shelf = shelf or FolderShelf(root)
         self._views = config_names(root)
         self._manifest = read_manifest(root)
