@@ -180,8 +180,22 @@ class AskFlags:
         Parameter(group=_Asking, help="Scorer, such as option_letter.lenient; the benchmark's own if left out."),
     ] = None
     prompt: Annotated[
-        str | None, Parameter(group=_Asking, help="Wording, such as letter_legacy@1; the benchmark's own if left out.")
+        str | None,
+        Parameter(
+            group=_Asking,
+            help="Wording: letter_legacy@1, a file such as mine.txt with {question} and {options}, or release:NAME; "
+            "the benchmark's own if left out.",
+        ),
     ] = None
+    trust: Annotated[
+        bool,
+        Parameter(
+            group=_Asking,
+            negative="",
+            show_default=False,
+            help="Let the release's own scripts/prompts.py run, for --prompt release:NAME.",
+        ),
+    ] = False
 
     allow_faults: Annotated[
         bool,
