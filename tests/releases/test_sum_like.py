@@ -33,6 +33,8 @@ def test_mirror_has_699_questions_in_the_two_views_and_names_the_missing(mirror)
     shown = {view_id: sum(benchmark.released_image(q, view_id) is not None for q in questions) for view_id in VIEW_IDS}
     assert shown == {"original": 700, "crop_1_5x": 699, "whiteground_1_5x": 700, "downsample_0_75": 699}
     assert tuple(name for names in benchmark.missing.values() for name in names) == OMITTED
+    for warning, name in zip(benchmark.warnings, OMITTED, strict=True):
+        assert f"1 of 700 images missing: {name} (ModelScope took it out; Hugging Face has it)" in warning
 
 
 def test_counts_are_those_of_the_card(mirror):

@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
+from eyechart.benchmarks._release import MIRROR_OMISSIONS
 from eyechart.errors import BenchmarkError, ImageError
 from eyechart.images.probe import header_size
-from eyechart.releases.contents import MIRROR_OMISSIONS, Contents
+from eyechart.releases.contents import Contents
 from eyechart.releases.findings import Finding, found, root_causes
 from eyechart.releases.verify import check_papers, is_left_out
 
