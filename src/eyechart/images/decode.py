@@ -7,7 +7,6 @@ from PIL import Image, ImageFile
 from eyechart.errors import ImageError, UsageError
 <<<<<<< HEAD
 from eyechart.images.colour import NO_PROFILE, NO_PROFILE_HINT, to_srgb
-from eyechart.images.files import read_whole
 =======
 from eyechart.images.colour import to_srgb
 >>>>>>> w3a
