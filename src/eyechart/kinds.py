@@ -325,6 +325,20 @@ class Prompt(Protocol):
 
 
 @runtime_checkable
+class ReadFromFile(Protocol):
+    """A wording that is not ours to keep: its class reads it from a file of the user's, ``name:FILE``."""
+
+    @classmethod
+    def from_file(cls, file: Path) -> Prompt:
+        """Return the prompt.
+
+        Raises:
+            UsageError: If the file does not hold it.
+        """
+        ...
+
+
+@runtime_checkable
 class Scorer(Protocol):
     """A pure judge of stored responses. Its ids are ``name.mode@version``."""
 
