@@ -11,8 +11,9 @@ from eyechart.benchmarks._hrscene.dataset_map import MappedSample, check_dataset
 from eyechart.benchmarks._hrscene.options import SplitText, split_options
 from eyechart.benchmarks._hrscene.samples import Sample, Samples, read_samples
 from eyechart.benchmarks._hrscene.sets import Split, set_named, split_size
+from eyechart.benchmarks._hrscene.tables import fact_tables
 from eyechart.errors import BenchmarkError, UsageError
-from eyechart.kinds import AskDefaults
+from eyechart.kinds import AskDefaults, FactTable
 from eyechart.schema import BenchmarkIdentity, ImageRef, Question, ViewImage, content_sha256
 
 __all__ = ["HRSceneKind"]
@@ -92,6 +93,10 @@ class HRSceneKind:
     """The benchmark ``hrscene``: pictures of 1 to 945 megapixels, from street views to telescopes."""
 
     options = HRSceneOptions
+
+    def fact_tables(self) -> tuple[FactTable, ...]:
+        """Return key statistics, the overview of the 25 datasets, and their origins and licences."""
+        return fact_tables()
 
     def open(self, data: Path | None, options: msgspec.Struct) -> HRSceneBenchmark:
         """Return a split.
