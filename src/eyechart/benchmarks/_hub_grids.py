@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from eyechart.benchmarks._cache import cache_folder
 from eyechart.benchmarks._grid_questions import view_id_of
 from eyechart.benchmarks._parquet_rows import ParquetRow, ParquetRows, parquet_files
+from eyechart.benchmarks._release import fetched_from
 from eyechart.errors import BenchmarkError, UsageError
 from eyechart.kinds import AskDefaults
 from eyechart.schema import BenchmarkIdentity, Box, GridComposition, ImageRef, Question, Size, ViewImage, content_sha256
@@ -74,7 +75,9 @@ class HubGrids:
             its id, or a picture has not the size of its grid.
     """
 
-    def __init__(self, name: str, style: Style, files: dict[int, tuple[Path, ...]], defaults: AskDefaults) -> None:
+    def __init__(
+        self, name: str, style: Style, files: dict[int, tuple[Path, ...]], defaults: AskDefaults, data: Path
+    ) -> None:
         self._name, self._style, self.defaults = name, style, defaults
         self._places = {
             view_id_of(style, size, row, column): (size, row, column)
@@ -98,7 +101,10 @@ class HubGrids:
         self.identity = BenchmarkIdentity(
             name=name,
             revision=content_sha256([[size, shelf.fingerprint] for size, shelf in self._shelves.items()]),
-            options={"grid": ",".join(str(size) for size in files)},
+            options={
+                "grid": ",".join(str(size) for size in files),
+                **({"fetched_from": origin} if (origin := fetched_from(data)) else {}),
+            },
         )
 
     def questions(self) -> Iterator[Question]:
@@ -217,7 +223,7 @@ def find_hub_grids(
         raise UsageError(
             f"{data} holds no {name}_{lacking[0]}x{lacking[0]}", hint=f"there is {', '.join(there)}: --option grid="
         )
-    return HubGrids(name, style, files, defaults)
+    return HubGrids(name, style, files, defaults, data)
 
 
 def _check_answer(row: ParquetRow, cell: CellId) -> None:
