@@ -10,6 +10,7 @@ from eyechart.opening import open_prompt
 from eyechart.prompts.hrscene_clean import HRSceneClean
 from eyechart.prompts.hrscene_exact import PUBLISHED, HRSceneExact
 from eyechart.schema import Response, ResponseState, Size
+from eyechart.scorers._echo import echo_end
 from eyechart.scorers.grid_cell import read_cell
 from eyechart.scorers.hrscene_letter import HRSceneLetter
 
@@ -67,6 +68,14 @@ def test_clean_holds_no_answer_that_an_echo_could_be_taken_for():
     assert HRSceneLetter().score(_answered(f"{text}\n<ans>C</ans>"), question, CHOICES, "A", "corrected").answer == "C"
     cell = asked(choices=(), answer=None, text="a kite", asks_for_cell=True)
     assert read_cell(HRSceneClean().render(cell, ()), "a kite").cell is None
+
+
+@pytest.mark.parametrize("form", [lambda text: text, lambda text: " ".join(text.split())])
+def test_an_echo_of_a_clean_prompt_is_recognised_to_its_end(form):
+    cell = asked(choices=(), answer=None, text="a kite", asks_for_cell=True)
+    for question, choices in ((asked(), CHOICES), (asked(choices=(), answer=None), ()), (cell, ())):
+        text = form(HRSceneClean().render(question, choices))
+        assert echo_end(text + " C", question.text, tuple(choices)) == len(text)
 
 
 def test_clean_with_27_choices_has_no_letters():
