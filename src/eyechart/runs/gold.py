@@ -31,6 +31,22 @@ def right_answer(question: Question, view_id: str, choice_order: Sequence[int]) 
     return shown_letter(question.answer, choice_order)
 
 
+def told_answer(question: Question, view_id: str, choice_order: Sequence[int]) -> str | None:
+    """Return what a baseline that knows the right answers is told: of a free question, what most people said.
+
+    Example:
+        >>> from eyechart.schema import ImageRef, Size
+        >>> image = ImageRef("", Size(4, 3), "image/png")
+        >>> said = ("no", "yes", "yes")
+        >>> question = Question(id="q", benchmark="b", text="?", image=image, image_group="g", answers=said)
+        >>> told_answer(question, "original", ())
+        'yes'
+    """
+    if not question.choices and question.answers:
+        return max(question.answers, key=question.answers.count)
+    return right_answer(question, view_id, choice_order)
+
+
 def check_scorable(questions: Iterable[Question], place: str) -> None:
     """Refuse to give an accuracy where no right answer is known: it would read as 0 %.
 
