@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import re
 from collections.abc import Mapping
 from typing import Literal
 
@@ -21,6 +22,7 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 CANNOT_TELL = "I cannot tell from this picture."
 WRONG_TEXT = "something else entirely"
 """What is answered to a free question instead of the right text."""
+_CELL = re.compile(r"row: (\d+), col: (\d+)")
 
 # Made up, but in the order that SUM-like studies find: context helps, resolution lost hurts.
 _VLM_ACCURACY = (
@@ -195,12 +197,12 @@ class SimulatedModel:
         if self._draw("noise", f"{cell} {asked.repeat}") < self._settings.noise:
             cell = f"{cell} {asked.repeat}"
         if self._draw("guess", cell) < self._settings.guess_rate:
-            return pick(letters, self._draw("guessed letter", cell)) if letters else WRONG_TEXT
+            return pick(letters, self._draw("guessed letter", cell)) if letters else _wrong_text(gold)
         target_px = self._target_px.get(asked.request_id)
         if self._ability(asked.question_id, cell) < self._accuracy(asked.view, len(letters), target_px):
             return gold
         if not letters:
-            return WRONG_TEXT
+            return _wrong_text(gold)
         others = letters.replace(gold, "")
         return pick(others, self._draw("wrong letter", cell)) if others else gold
 
@@ -233,6 +235,14 @@ class SimulatedModel:
 
     def _draw(self, purpose: str, key: str) -> float:
         return uniform(self._settings.seed, purpose, key)
+
+
+def _wrong_text(gold: str) -> str:
+    """Return a text that is wrong for certain: another cell where a cell is right."""
+    cell = _CELL.fullmatch(gold)
+    if cell is None:
+        return WRONG_TEXT
+    return f"row: {2 if cell[1] == '1' else 1}, col: {cell[2]}"
 
 
 def _names(view: str) -> tuple[str, ...]:
