@@ -258,6 +258,18 @@ def test_five_lines_diagnose_a_model_on_white_background(needles, tmp_path):
     assert eyechart.load_run(run.folder).summary.scorer == "vqa_soft.corrected@1"
 
 
+@pytest.mark.parametrize("open_one", [open_white, open_complex])
+def test_simulated_models_answer_free_questions_and_cells_as_often_as_they_are_told(open_one, needles, tmp_path):
+    benchmark = open_one(needles, grid=3)
+    style = "white" if benchmark.identity.name == "whitebackground" else "captioned"
+    model = eyechart.model("simulated/oracle", accuracy_by_view=f"grid_{style}_3x3_r0=1.0,grid_{style}_3x3=0.0")
+    run = eyechart.run(benchmark, model=model, out=tmp_path / "run")
+    top = {one.condition: one.accuracy_sum for one in run.summary.conditions if "_r0_" in one.condition}
+    rest = {one.condition: one.accuracy_sum for one in run.summary.conditions if "_r0_" not in one.condition}
+    assert (len(top), set(top.values())) == (3, {1.0})
+    assert (len(rest), set(rest.values())) == (6, {0.0})
+
+
 def test_what_the_model_saw_of_a_grid_counts_the_needle_from_its_own_pixels(needles, tmp_path):
     run = eyechart.run(open_white(needles, grid=3), model="simulated/oracle", limit=2, out=tmp_path / "run")
     (picture,) = next(iter(RunStore(run.folder).requests())).pictures

@@ -78,10 +78,17 @@ def view_ids(style: str, grids: tuple[int, ...], seed: int = 0) -> tuple[str, ..
         >>> view_ids("white", (1, 2))[:3]
         ('grid_white_1x1_r0_c0', 'grid_white_2x2_r0_c0', 'grid_white_2x2_r0_c1')
     """
-    end = f"_s{seed}" if seed else ""
     return tuple(
-        f"grid_{style}_{size}x{size}_r{row}_c{column}{end}"
-        for size in grids
-        for row in range(size)
-        for column in range(size)
+        view_id_of(style, size, row, column, seed) for size in grids for row in range(size) for column in range(size)
     )
+
+
+def view_id_of(style: str, size: int, row: int, column: int, seed: int = 0) -> str:
+    """Return the id of one cell.
+
+    Example:
+        >>> view_id_of("captioned", 3, 0, 2, seed=5)
+        'grid_captioned_3x3_r0_c2_s5'
+    """
+    end = f"_s{seed}" if seed else ""
+    return f"grid_{style}_{size}x{size}_r{row}_c{column}{end}"
