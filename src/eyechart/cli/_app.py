@@ -27,12 +27,14 @@ COMMANDS: dict[str, str] = {
     "report": "Write the report of a run: HTML, figures, LaTeX and Markdown tables.",
     "diff": "Compare two runs, two views of one run, or rank many models.",
     "leaderboard": "Show published results and your own runs side by side.",
-    "export": "Write every answer as one row of a long table, for mixed models in R.",
+    "export": "Write answers as a long table for R, a submission, or a challenge with private answers.",
     "build": "Write a collection with all its views in the layout of SUM.",
     "verify": "Check every image, number and box of a collection.",
     "new": "Start a view, benchmark, model, prompt, scorer, figure or report as one file and its test.",
 }
 """Command name (and name of its module and function) → help line."""
+# Their modules hold an application with commands of its own.
+_WITH_SUBCOMMANDS = frozenset({"export"})
 
 
 def build_app() -> App:
@@ -45,7 +47,8 @@ def build_app() -> App:
         suppress_keyboard_interrupt=False,
     )
     for name, help_line in COMMANDS.items():
-        app.command(f"eyechart.cli.{name}:{name}", name=name, help=help_line)
+        target = "app" if name in _WITH_SUBCOMMANDS else name
+        app.command(f"eyechart.cli.{name}:{target}", name=name, help=help_line)
     return app
 
 

@@ -1,15 +1,24 @@
-"""Write the answers of runs as one long table."""
+"""Write the answers of runs: as one long table, as a submission, or questions as a challenge."""
 
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
+from cyclopts import App, Parameter
 
 from eyechart.cli._flags import Plugin, load_plugins
 from eyechart.cli._output import say
 from eyechart.errors import UsageError
 
+app = App(name="export", help_format="plaintext")
+app.command("eyechart.cli._export_evalai:evalai", name="evalai", help="Write the submission file of a whole split.")
+app.command(
+    "eyechart.cli._export_evalai:challenge",
+    name="evalai-challenge",
+    help="Write a bundle by which a leaderboard with private answers can be hosted.",
+)
 
+
+@app.default
 def export(
     *runs: Path,
     out: Annotated[Path, Parameter(help="File to write, .csv or .parquet.")] = Path("long.csv"),
