@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from eyechart.benchmarks._cache import cache_folder
 from eyechart.benchmarks._demo.draw import PHOTO
 from eyechart.benchmarks._demo.folder import questions_of, write_question_file, write_scenes
 from eyechart.benchmarks._demo.plan import plan_scenes
@@ -121,7 +122,7 @@ def default_folder() -> Path:
     Raises:
         UsageError: If this user has no home folder.
     """
-    try:
-        return Path.home() / ".cache" / "eyechart"
-    except RuntimeError as error:
-        raise UsageError(f"no home folder to draw into ({error})", hint="name a folder with --data") from error
+    folder = cache_folder()
+    if folder is None:
+        raise UsageError("no home folder to draw into", hint="name a folder with --data")
+    return folder

@@ -33,8 +33,6 @@ COMMANDS: dict[str, str] = {
     "new": "Start a view, benchmark, model, prompt, scorer, figure or report as one file and its test.",
 }
 """Command name (and name of its module and function) → help line."""
-# Their modules hold an application with commands of its own.
-_WITH_SUBCOMMANDS = frozenset({"export"})
 
 
 def build_app() -> App:
@@ -47,8 +45,7 @@ def build_app() -> App:
         suppress_keyboard_interrupt=False,
     )
     for name, help_line in COMMANDS.items():
-        target = "app" if name in _WITH_SUBCOMMANDS else name
-        app.command(f"eyechart.cli.{name}:{target}", name=name, help=help_line)
+        app.command(f"eyechart.cli.{name}:{name}", name=name, help=help_line)
     return app
 
 

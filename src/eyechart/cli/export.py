@@ -9,17 +9,18 @@ from eyechart.cli._flags import Plugin, load_plugins
 from eyechart.cli._output import say
 from eyechart.errors import UsageError
 
-app = App(name="export", help_format="plaintext")
-app.command("eyechart.cli._export_evalai:evalai", name="evalai", help="Write the submission file of a whole split.")
-app.command(
+export = App(name="export", help_format="plaintext")
+"""``eyechart export RUN…`` is the long table; a further form of export is a command below it, imported when it runs."""
+export.command("eyechart.cli._export_evalai:evalai", name="evalai", help="Write the submission file of a whole split.")
+export.command(
     "eyechart.cli._export_evalai:challenge",
     name="evalai-challenge",
     help="Write a bundle by which a leaderboard with private answers can be hosted.",
 )
 
 
-@app.default
-def export(
+@export.default
+def write_table(
     *runs: Path,
     out: Annotated[Path, Parameter(help="File to write, .csv or .parquet.")] = Path("long.csv"),
     scorer: Annotated[

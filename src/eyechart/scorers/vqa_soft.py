@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from eyechart.schema import Question, Response, Score
+from eyechart.scorers._echo import echo_end
 from eyechart.scorers._verdicts import scorer_id, state_notes, state_reason, unread_score
 from eyechart.scorers.grid_cell import clean_published
 from eyechart.scorers.option_letter.containers import without_thinking
@@ -23,6 +24,9 @@ _CONTRACTED = re.compile(
 _COMMA_IN_NUMBER = re.compile(r"(?<=\d),(?=\d)")
 _STOP = re.compile(r"(?<!\d)\.|\.(?!\d)")
 _PUNCTUATION = re.compile(r"[^\w\s':.%°$€£+-]|-(?!\d)|(?<=\w)-|_")
+# Tags such as <ans>, and the special tokens that end a turn.
+_MARKUP = re.compile(r"</?[A-Za-z]\w{0,20}>|<\|\w{1,20}\|>")
+_QUOTED = re.compile(r"['\u2018]([^'\u2018\u2019]+)['\u2019][.!]?")
 _LABEL = re.compile(r"^(?:the\s)?(?:final\s)?answer(?:\sis)?\s*:?\s+|^answer:", re.IGNORECASE)
 
 
@@ -64,13 +68,10 @@ class VQASoft:
             return unread
         answers = question.answers or (() if gold is None else (gold,))
         text = response.text or ""
-        said = (
-            clean_published(text)
-            if mode == "compat"
-            else normalise_answer(last_line(without_thinking(Traced(text)).text))
-        )
+        start = 0 if mode == "compat" else echo_end(text, question.text)
+        said = clean_published(text) if mode == "compat" else _said(text[start:])
         value = published_score(said, answers) if mode == "compat" else soft_score(said, answers)
-        reason = None if said else state_reason(response, "empty")
+        reason = None if said else state_reason(response, "prompt_echo" if start else "empty")
         return Score(
             request_id=response.request_id,
             scorer=scorer,
@@ -79,6 +80,13 @@ class VQASoft:
             reason=reason if answers else "hidden_answer",
             diagnostics=state_notes(response),
         )
+
+
+def _said(text: str) -> str:
+    """Return the normalised answer of a response, without thinking, tags and quotation marks round it."""
+    line = _MARKUP.sub(" ", last_line(without_thinking(Traced(text)).text)).strip()
+    quoted = _QUOTED.fullmatch(line)
+    return normalise_answer(quoted[1] if quoted else line)
 
 
 def soft_score(said: str, answers: Sequence[str]) -> float:
