@@ -8,6 +8,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Sequence
+from keyword import iskeyword
 
 from cyclopts import App, CycloptsError, UnknownCommandError
 
@@ -26,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "score": "Score stored answers again, without asking anything.",
     "report": "Write the report of a run: HTML, figures, LaTeX and Markdown tables.",
     "diff": "Compare two runs, two views of one run, or rank many models.",
+    "import": "Bring in answers that were given elsewhere, as run folders.",
     "leaderboard": "Show published results and your own runs side by side.",
     "export": "Write answers as a long table for R, a submission, or a challenge with private answers.",
     "build": "Write a collection with all its views in the layout of SUM.",
@@ -45,7 +47,8 @@ def build_app() -> App:
         suppress_keyboard_interrupt=False,
     )
     for name, help_line in COMMANDS.items():
-        app.command(f"eyechart.cli.{name}:{name}", name=name, help=help_line)
+        module = f"{name}_" if iskeyword(name) else name
+        app.command(f"eyechart.cli.{module}:{module}", name=name, help=help_line)
     return app
 
 
