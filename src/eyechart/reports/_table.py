@@ -19,7 +19,7 @@ from eyechart.figures import (
     main_contrasts,
 )
 from eyechart.reports._codes import explain_codes
-from eyechart.runs.region_findings import collapse_grids
+from eyechart.runs.grid_rows import collapse_grids
 from eyechart.schema import ConditionSummary, Contrast, Estimate, Summary, Value
 
 # The scorer's reason for an answer that says the model cannot tell; every other reason is an unreadable answer.
