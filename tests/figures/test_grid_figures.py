@@ -130,6 +130,11 @@ def test_every_category_has_its_own_chance():
     assert len(chance) == 8
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_no_figure_holds_an_embedded_picture_that_a_page_would_have_to_load(name):
+    assert "<image" not in render_svg(draw(name, CASES[name]()).figure)
+
+
 def test_largest_grid_is_drawn_on_axes_of_an_author():
     axes = Figure().add_subplot()
     draw("region_heatmap", grid_summary(1, 3, 5), axes)

@@ -18,6 +18,7 @@ _FRAME_IN = 0.85
 _MOST_WITH_INTERVAL = 5
 _MOST_WITH_SCORE = 12
 _BRIGHT = 0.55
+_BAR_STEPS = 25
 # White and black that stay so on a dark page: the cells keep their colours there too.
 _ON_DARK, _ON_BRIGHT = "#fefefe", "#101010"
 
@@ -72,7 +73,10 @@ def _draw_grid(axes: "Axes", grid: GridSummary) -> None:
     for spine in axes.spines.values():
         spine.set_visible(False)
     axes.tick_params(length=0)
-    bar = axes.figure.colorbar(colours, ax=axes, fraction=0.04, pad=0.02, ticks=[0.0, 0.5, 1.0])
+    # Few steps, and never as a raster: a page that loads nothing shows no embedded picture.
+    steps = ScalarMappable(colours.norm, mpl.colormaps["cividis"].resampled(_BAR_STEPS))
+    bar = axes.figure.colorbar(steps, ax=axes, fraction=0.04, pad=0.02, ticks=[0.0, 0.5, 1.0])
+    bar.solids.set_rasterized(False)
     bar.ax.set_yticklabels(["0", "50", "100"])
     bar.ax.tick_params(labelsize=6.5, length=0, labelcolor=INK)
     bar.outline.set_visible(False)
