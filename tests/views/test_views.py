@@ -215,6 +215,16 @@ def test_misspelt_view_suggests_the_nearest():
     assert "did you mean crop_3x?" in caught.value.hint
 
 
+@pytest.mark.parametrize("view_id", ["crop_0_5x", "crop_3_1234567x", "crop_1_50x"])
+def test_impossible_factor_is_told_the_rule_and_no_other_view(view_id):
+    with pytest.raises(UsageError) as caught:
+        parse_view(view_id)
+    assert caught.value.hint == (
+        "the views crop_<area ratio>x, ratio at least 1: crop_1x is exactly the target box; "
+        "a factor is written 1_5 for 1.5, with at most six decimals"
+    )
+
+
 def test_factor_with_seven_decimals_is_refused():
     with pytest.raises(UsageError, match="cannot be written in a view id"):
         format_view(Crop(1.0000001))

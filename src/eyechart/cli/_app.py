@@ -22,10 +22,12 @@ USAGE = 2
 COMMANDS: dict[str, str] = {
     "demo": "Try it: an offline eye test of a small OCR model, or of your own endpoint.",
     "ls": "List views, presets, benchmarks, models, prompts, scorers, figures and reports.",
+    "fetch": "Load a published collection, or only some views and questions of it.",
     "check": "Show what models will see of each view, without asking anything.",
     "run": "Ask a model every question under every view; run it again to go on.",
     "score": "Score stored answers again, without asking anything.",
     "report": "Write the report of a run: HTML, figures, LaTeX and Markdown tables.",
+    "explore": "Look at runs in the browser: all views of a question side by side, filters, comparisons.",
     "diff": "Compare two runs, two views of one run, or rank many models.",
     "import": "Bring in answers that were given elsewhere, as run folders.",
     "leaderboard": "Show published results and your own runs side by side.",

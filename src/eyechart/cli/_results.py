@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 
 _MOST_OPEN_SENTENCES = 4
+_SAID_BY_TABLE = frozenset({"AA_NOISE"})
 
 
 def show_summary(summary: "Summary") -> None:
@@ -28,6 +29,9 @@ def show_summary(summary: "Summary") -> None:
         say(f"{failure.n} × {failure.state}: {failure.cause} ({where})")
     for warning in summary.warnings:
         say(f"warning: {warning}")
+    for rule in summary.rules:
+        if rule.level == "info" and rule.code not in _SAID_BY_TABLE:
+            say(f"note: {rule.code}: {rule.message}")
     n_unscored = sum(condition.n_answered - condition.n_scored for condition in summary.conditions)
     if n_unscored:
         say(

@@ -85,16 +85,19 @@ def _read(folders: "Sequence[Path]", scorer: str | None) -> "tuple[list[Side], s
     from eyechart.runs.cells import read_table
     from eyechart.runs.choosing import choose_scorer
     from eyechart.runs.pairing import Side
+    from eyechart.runs.readings import judge_unread
     from eyechart.runs.score import judge, scorer_id_of
     from eyechart.runs.store import RunStore
 
     stores = [RunStore(folder) for folder in folders]
     chosen, mode = choose_scorer(stores[0], scorer)
     scorer_id = scorer_id_of(chosen, mode)
-    return [
-        Side(label, read_table(store, scorer_id, judge(store, chosen, mode)))
-        for label, store in zip(_labels(stores), stores, strict=True)
-    ], scorer_id
+    sides = []
+    for label, store in zip(_labels(stores), stores, strict=True):
+        scores = judge(store, chosen, mode)
+        table = read_table(store, scorer_id, scores)
+        sides.append(Side(label, table, judge_unread(store, table, scorer_id, scores)))
+    return sides, scorer_id
 
 
 def _labels(stores: "Sequence[RunStore]") -> list[str]:
@@ -133,6 +136,14 @@ def _show(comparison: "Comparison") -> None:
             say(
                 f"• {one.view}: {verdict} within ±{100 * one.equivalence.margin:g} points, p = {one.equivalence.p:.3g} "
                 "(two one-sided tests)"
+            )
+        if one.changes:
+            what = f"{one.contrast.condition} − {one.contrast.baseline}"
+            where = "" if comparison.kind == "views" else f" on {one.view}"
+            say(
+                f"warning: {what}{where} is not robust to how unreadable and missing answers are counted: "
+                f"{' and '.join(one.changes)} changes"
+                + (f"; --allow {' '.join(one.contrast.blocked_by)} shows it" if one.contrast.blocked_by else "")
             )
     if comparison.differences:
         first = comparison.differences[0].contrast
@@ -193,8 +204,8 @@ def _row(one: "Difference", kind: str) -> list[str]:
         str(contrast.n_questions),
         str(contrast.n_clusters),
         f"{format_contrast(contrast)}{star}",
-        format_p(contrast.p_adjusted),
-        format_p(contrast.p),
+        format_p(None if contrast.blocked_by else contrast.p_adjusted),
+        format_p(None if contrast.blocked_by else contrast.p),
         str(contrast.gained),
         str(contrast.lost),
         *([] if one.equivalence is None else [format_p(one.equivalence.p)]),

@@ -52,3 +52,8 @@ def write_table(
     n_rows = write_long((row for table in tables for row in long_rows(table, scorer_id, is_anonymous=anonymous)), out)
     say(f"wrote {out}, {n_rows} rows")
     return 0
+
+
+export.command(
+    "eyechart.cli._export_site:site", name="site", help="Write the explorer's screens as plain files that open offline."
+)

@@ -14,6 +14,7 @@ from eyechart.cli._flags import (
     load_plugins,
     open_named_benchmark,
 )
+from eyechart.cli._hub import open_streamed_release
 from eyechart.cli._output import Json, print_json, say
 
 if TYPE_CHECKING:
@@ -35,6 +36,10 @@ def run(
         str | None,
         Parameter(help="Comma-separated view ids or a preset; the benchmark's own if left out, else sum29."),
     ] = None,
+    stream: Annotated[
+        bool,
+        Parameter(negative="", show_default=False, help="Load released images from the hub as needed; keep none."),
+    ] = False,
     data: Data = None,
     option: Option = (),
     plugin: Plugin = (),
@@ -50,7 +55,10 @@ def run(
         model: provider/name, for example openai/gpt-4o, ocr/rapidocr or replay/answers.jsonl.
     """
     load_plugins(plugin)
-    opened = open_named_benchmark(benchmark, data, option)
+    if stream:
+        opened: Benchmark = open_streamed_release(benchmark, data, views or "sum29")
+    else:
+        opened = open_named_benchmark(benchmark, data, option)
     outcome = ask(opened, model, views, model_flags=model_flags, ask_flags=ask_flags, picture_flags=picture_flags)
     return show_outcome(outcome, json=json, has_report=ask_flags.report)
 

@@ -76,7 +76,8 @@ def _draw_grid(axes: "Axes", grid: GridSummary) -> None:
     # Few steps, and never as a raster: a page that loads nothing shows no embedded picture.
     steps = ScalarMappable(colours.norm, mpl.colormaps["cividis"].resampled(_BAR_STEPS))
     bar = axes.figure.colorbar(steps, ax=axes, fraction=0.04, pad=0.02, ticks=[0.0, 0.5, 1.0])
-    bar.solids.set_rasterized(False)
+    if bar.solids is not None:
+        bar.solids.set_rasterized(False)
     bar.ax.set_yticklabels(["0", "50", "100"])
     bar.ax.tick_params(labelsize=6.5, length=0, labelcolor=INK)
     bar.outline.set_visible(False)

@@ -18,6 +18,7 @@ from eyechart.reports._anonymous import anonymise
 from eyechart.reports._board import interval_rows, latex_board, markdown_board, text_board, text_rows
 from eyechart.reports._board_html import html_board
 from eyechart.reports._figures import drawn_figures
+from eyechart.reports._printable import printable
 from eyechart.reports._regions import grid_tables
 from eyechart.reports._table import Column, Row, Table, render_table
 from eyechart.schema import Summary
@@ -35,6 +36,7 @@ __all__ = [
     "interval_rows",
     "latex_board",
     "markdown_board",
+    "printable",
     "render_table",
     "text_board",
     "text_rows",

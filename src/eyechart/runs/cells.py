@@ -30,6 +30,8 @@ from eyechart.stats.repeats import average_repeats
 # Strongest first: what ran here, what the provider said, what was measured, written down, concluded, or nothing.
 _EVIDENCE: tuple[Evidence, ...] = ("executed", "reported", "probed", "documented", "inferred", "unknown")
 # What VLMEvalKit writes where it replaced an answer it could not read by a random option.
+Slot = tuple[int, int, int]
+"""Question, condition and slot: the place of one answer in a run."""
 _RANDOM_FILL = ("randomly generate one", "randomly generated option")
 # Reasons for 0 that are an answer in the expected form.
 _READABLE = frozenset({"cannot_tell"})

@@ -42,8 +42,11 @@ def choose_views(benchmark: Benchmark, text: str | None) -> ChosenViews:
     released = benchmark.released_views()
     if text != DEFAULT_VIEWS or not released:
         return ChosenViews(*resolve_views(text))
+    absent: tuple[str, ...] = getattr(benchmark, "unread_views", ())
     views, unknown = [], []
     for view_id in released:
+        if view_id in absent:
+            continue
         try:
             views.append(parse_view(view_id))
         except UsageError:

@@ -8,7 +8,7 @@ from typing import Literal
 from eyechart.errors import EyechartError, ImageError, UsageError
 from eyechart.images.cache import DecodedCache
 from eyechart.images.compose import compose, is_whole
-from eyechart.images.decode import decode, is_standing
+from eyechart.images.decode import decode, has_end, is_standing
 from eyechart.images.encode import encode_composition
 from eyechart.images.files import read_whole
 from eyechart.images.hash import pixel_sha256
@@ -31,7 +31,8 @@ class PictureSource:
     """Makes the pictures of a benchmark's requests, keeping recent originals decoded.
 
     Transport ``native@1``: a file that is sent whole and unchanged leaves as its own bytes where any decoder reads
-    the same pixels from it; everything else leaves as PNG of our pixels. May be used by several threads.
+    the same pixels from it; everything else leaves as PNG of our pixels. A truncated file never leaves. May be used by
+    several threads.
 
     Args:
         benchmark: Where the files are.
@@ -121,7 +122,11 @@ class PictureSource:
         if not _is_file(picture):
             return None
         content = self._read(picture.image)
-        return content if is_standing(describe_stream(content, self._place(picture.image))) else None
+        if not is_standing(describe_stream(content, self._place(picture.image))):
+            return None
+        if not has_end(content, picture.image.media_type):
+            self.decoded(picture)  # refuses what is truncated
+        return content
 
     def _read(self, image: ImageRef) -> bytes:
         """Return the bytes of a file, refusing one that changed since the run was planned."""

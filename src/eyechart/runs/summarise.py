@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from eyechart.runs.breakdowns import estimate_breakdowns
-from eyechart.runs.cells import Cell, RunTable, read_table, total_usage
+from eyechart.runs.cells import Cell, RunTable, Slot, read_table, total_usage
 from eyechart.runs.effects import (
     count_flips,
     decompositions,
@@ -21,7 +21,7 @@ from eyechart.runs.effects import (
 from eyechart.runs.failures import group_failures
 from eyechart.runs.findings import find
 from eyechart.runs.picture_groups import group_pictures
-from eyechart.runs.readings import Slot, block_fragile, check_sensitivity, judge_unread, readings_of
+from eyechart.runs.readings import block_fragile, check_sensitivity, judge_unread, readings_of
 from eyechart.runs.region_findings import find_regions, size_contrasts, widen_rules
 from eyechart.runs.regions import summarise_grids
 from eyechart.runs.registration import StudyPlan, kept_copy, register
@@ -40,7 +40,6 @@ from eyechart.schema import (
     ViewImage,
 )
 from eyechart.stats.clusters import find_clusters
-from eyechart.stats.codes import Code
 from eyechart.stats.conditions import (
     Pair,
     ScoreTable,
@@ -122,7 +121,7 @@ def estimate(
         failures=group_failures(whole),
         findings=(*find(contrasts, conditions, controls), *find_regions(grids)),
         warnings=(
-            *(f"{rule.code}: {rule.message}" for rule in rules if rule.code != Code.AA_NOISE or rule.level != "info"),
+            *(f"{rule.code}: {rule.message}" for rule in rules if rule.level != "info"),
             *_fragile_warnings(sensitivity),
             *_count_warnings(whole, conditions),
             *(f"{grid.name}: {note}" for grid in grids for note in grid.notes),

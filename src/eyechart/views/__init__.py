@@ -1,5 +1,6 @@
 """Views: how a picture is shown. Each has an id as its text form and is planned by arithmetic alone."""
 
+import inspect
 from typing import cast
 
 from eyechart.errors import GeometryError, UsageError
@@ -49,7 +50,7 @@ def parse_view(view_id: str) -> View:
     """Return the view that an id names: ``parse_view(format_view(view)) == view``.
 
     Raises:
-        UsageError: If no family reads the id; the hint names a near one.
+        UsageError: If no family reads the id; the hint names a near one, or how the family writes its views.
 
     Example:
         >>> parse_view("crop_2x"), parse_view("downsample_0_33")
@@ -59,6 +60,9 @@ def parse_view(view_id: str) -> View:
         view = _kind(name).parse(view_id)
         if view is not None:
             return view
+    family = max((name for name in names("view") if view_id.startswith(f"{name}_")), key=len, default=None)
+    if family is not None and not any(_kind(name).parse(f"{view_id}x") for name in names("view")):
+        raise UsageError(f"there is no view named {view_id!r}", hint=_rule_of(family))
     known = (*PRESET_ALIASES, *PRESETS, *(format_view(view) for view in PRESETS["sum29-candidate-a"]), *names("view"))
     raise unknown_name("view", view_id, known)
 
@@ -113,6 +117,12 @@ def kind_of(view: View) -> ViewKind[View]:
         if type(view) is kind.view:
             return kind
     raise unknown_name("view family", type(view).__name__, names("view"))
+
+
+def _rule_of(family: str) -> str:
+    """Return how a family writes its views: the first line of its documentation, and what holds for every factor."""
+    first = (inspect.getdoc(_kind(family)) or family).splitlines()[0].replace("`", "").rstrip(".")
+    return f"{first[0].lower()}{first[1:]}; a factor is written 1_5 for 1.5, with at most six decimals"
 
 
 def _kind(name: str) -> ViewKind[View]:
