@@ -766,6 +766,20 @@ class Registration(Value, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+class PictureGroup(Value, frozen=True):
+    """The pictures of one dataset of a run, each counted once, with their numbers of pixels.
+
+    ``quartiles_px`` are minimum, lower quartile, median, upper quartile and maximum.
+    """
+
+    source: str
+    category: str | None
+    n_questions: int
+    n_pictures: int
+    quartiles_px: tuple[float, float, float, float, float]
+    mean_px: float
+
+
 class RegionCell(Value, frozen=True):
     """One region of a needle grid; rows and columns count from 0.
 
@@ -853,7 +867,7 @@ class Summary(Record, frozen=True, kw_only=True):
 
     ``proportions`` are chance-corrected, robust, any-right and agreeing shares and family means; ``breakdowns``
     accuracies of groups of questions (``subset``), ``group_effects`` their contrasts. ``grids`` are needle grids, whose
-    regions are conditions too.
+    regions are conditions too; ``pictures`` the sizes of the originals by dataset.
     """
 
     run: Run
@@ -882,6 +896,7 @@ class Summary(Record, frozen=True, kw_only=True):
     rules: tuple[ValidityRule, ...] = ()
     registration: Registration | None = None
     grids: tuple[GridSummary, ...] = ()
+    pictures: tuple[PictureGroup, ...] = ()
 
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)

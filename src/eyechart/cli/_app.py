@@ -8,6 +8,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Sequence
+from keyword import iskeyword
 
 from cyclopts import App, CycloptsError, UnknownCommandError
 
@@ -29,8 +30,9 @@ COMMANDS: dict[str, str] = {
     "report": "Write the report of a run: HTML, figures, LaTeX and Markdown tables.",
     "explore": "Look at runs in the browser: all views of a question side by side, filters, comparisons.",
     "diff": "Compare two runs, two views of one run, or rank many models.",
+    "import": "Bring in answers that were given elsewhere, as run folders.",
     "leaderboard": "Show published results and your own runs side by side.",
-    "export": "Write every answer as one row of a long table, for mixed models in R.",
+    "export": "Write answers as a long table for R, a submission, or a challenge with private answers.",
     "build": "Write a collection with all its views in the layout of SUM.",
     "split": "Split questions by picture, stratified by task and source.",
     "verify": "Check every image, number and box of a collection.",
@@ -49,7 +51,8 @@ def build_app() -> App:
         suppress_keyboard_interrupt=False,
     )
     for name, help_line in COMMANDS.items():
-        app.command(f"eyechart.cli.{name}:{name}", name=name, help=help_line)
+        module = f"{name}_" if iskeyword(name) else name
+        app.command(f"eyechart.cli.{module}:{module}", name=name, help=help_line)
     return app
 
 

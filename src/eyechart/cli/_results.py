@@ -16,7 +16,7 @@ _SAID_BY_TABLE = frozenset({"AA_NOISE"})
 def show_summary(summary: "Summary") -> None:
     """Print the table of views on stdout; findings, failures and warnings on stderr."""
     from eyechart.reports import grid_tables, render_table
-    from eyechart.runs.region_findings import collapse_grids
+    from eyechart.runs.grid_rows import collapse_grids
 
     show_table(render_table(summary))
     for _, _, table in grid_tables(summary):

@@ -1,4 +1,4 @@
-"""Write the answers of runs as one long table."""
+"""Write the answers of runs: as one long table, as a submission, or questions as a challenge."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,8 +9,14 @@ from eyechart.cli._flags import Plugin, load_plugins
 from eyechart.cli._output import Json, print_json, say
 from eyechart.errors import UsageError
 
-export = App(name="export")
+export = App(name="export", help_format="plaintext")
 """``eyechart export RUN…`` is the long table; a further form of export is a command below it, imported when it runs."""
+export.command("eyechart.cli._export_evalai:evalai", name="evalai", help="Write the submission file of a whole split.")
+export.command(
+    "eyechart.cli._export_evalai:challenge",
+    name="evalai-challenge",
+    help="Write a bundle by which a leaderboard with private answers can be hosted.",
+)
 
 
 @export.default

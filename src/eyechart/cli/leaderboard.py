@@ -92,10 +92,13 @@ def _write(text: str, out: Path | None) -> None:
 
 def _show(board: "Board", *, is_grouped: bool) -> None:
     """Print the board on the terminal, its notes on stderr."""
-    from eyechart.reports import text_rows
+    from eyechart.reports import interval_rows, text_rows
 
     columns, rows = text_rows(board, is_grouped=is_grouped)
     print_table(columns, rows, title=f"{board.title}, percent; {board.rule}: {board.rule_text}")
+    columns, rows = interval_rows(board)
+    if rows:
+        print_table(columns, rows)
     say("* best of the board, ° best of its group; means and references never are")
     for note in board.notes:
         say(note)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 from eyechart import registry
 from eyechart.figures import save_figure
 from eyechart.reports._anonymous import anonymise
-from eyechart.reports._board import latex_board, markdown_board, text_board, text_rows
+from eyechart.reports._board import interval_rows, latex_board, markdown_board, text_board, text_rows
 from eyechart.reports._board_html import html_board
 from eyechart.reports._facts import render_facts
 from eyechart.reports._figures import drawn_figures
@@ -36,6 +36,7 @@ __all__ = [
     "format_box",
     "grid_tables",
     "html_board",
+    "interval_rows",
     "latex_board",
     "markdown_board",
     "printable",

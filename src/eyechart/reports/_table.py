@@ -19,6 +19,7 @@ from eyechart.figures import (
     main_contrasts,
 )
 from eyechart.reports._codes import explain_codes
+from eyechart.runs.grid_rows import collapse_grids
 from eyechart.schema import ConditionSummary, Contrast, Estimate, Summary, Value
 
 # The scorer's reason for an answer that says the model cannot tell; every other reason is an unreadable answer.
@@ -94,8 +95,6 @@ def render_table(summary: Summary) -> Table:
     Returns:
         The table, as text that still has to be escaped for its medium.
     """
-    from eyechart.runs.region_findings import collapse_grids  # deferred: it loads numpy
-
     summary = collapse_grids(summary)
     estimates, contrasts = accuracies(summary), main_contrasts(summary)
     facts = [

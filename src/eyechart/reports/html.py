@@ -11,7 +11,7 @@ from eyechart.reports._inline_svg import inline_figure
 from eyechart.reports._printable import printable
 from eyechart.reports._table import render_further_contrasts, render_table
 from eyechart.runs.files import write_whole
-from eyechart.runs.region_findings import collapse_grids
+from eyechart.runs.grid_rows import collapse_grids
 from eyechart.schema import Summary
 
 __all__ = ["HtmlReport"]

@@ -140,6 +140,7 @@ class AskedQuestion(msgspec.Struct, frozen=True):
         source: Collection it comes from, if the benchmark says.
         target_share: Area of the targets as a share of the picture, None without a target.
         notes: Remarks of the benchmark, such as known errata.
+        image_px: Pixels, 0 if unknown.
     """
 
     id: str
@@ -151,6 +152,7 @@ class AskedQuestion(msgspec.Struct, frozen=True):
     source: str | None = None
     target_share: float | None = None
     notes: tuple[str, ...] = ()
+    image_px: int = 0
 
     @property
     def has_errata(self) -> bool:
@@ -386,6 +388,7 @@ def _asked(question: Question) -> AskedQuestion:
         source=question.source,
         target_share=area / question.image.size.n_px if boxes else None,
         notes=question.notes,
+        image_px=question.image.size.n_px,
     )
 
 

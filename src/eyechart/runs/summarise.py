@@ -20,6 +20,7 @@ from eyechart.runs.effects import (
 )
 from eyechart.runs.failures import group_failures
 from eyechart.runs.findings import find
+from eyechart.runs.picture_groups import group_pictures
 from eyechart.runs.readings import block_fragile, check_sensitivity, judge_unread, readings_of
 from eyechart.runs.region_findings import find_regions, size_contrasts, widen_rules
 from eyechart.runs.regions import summarise_grids
@@ -144,6 +145,7 @@ def estimate(
             for rule in rules
         ),
         grids=grids,
+        pictures=group_pictures(whole.questions),
     )
 
 
