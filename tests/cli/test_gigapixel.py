@@ -32,7 +32,8 @@ from pathlib import Path
 print("peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 _COMMAND = "from eyechart.cli._app import run_app\nassert run_app(sys.argv[1:]) in (0, 3)"
-_THUMBNAIL = "from eyechart.images.thumbnail import draw_thumbnail\nfor name in sys.argv[1:]: print(len(draw_thumbnail(Path(name), 800)))"
+_THUMBNAIL = """from eyechart.images.thumbnail import draw_thumbnail
+for name in sys.argv[1:]: print(len(draw_thumbnail(Path(name), 800)))"""
 
 
 def picture(size):

@@ -189,8 +189,8 @@ class AskFlags:
         str | None,
         Parameter(
             group=_Asking,
-            help="Wording: letter_legacy@1, hrscene_exact:FILE, a file such as mine.txt with {question} and {options}, or "
-            "release:NAME; the benchmark's own if left out.",
+            help="Wording: letter_legacy@1, hrscene_exact:FILE, a file such as mine.txt with {question} and {options}, "
+            "or release:NAME; the benchmark's own if left out.",
         ),
     ] = None
     trust: Annotated[

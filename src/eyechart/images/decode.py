@@ -5,11 +5,7 @@ from pathlib import Path
 from PIL import Image, ImageFile
 
 from eyechart.errors import ImageError, UsageError
-<<<<<<< HEAD
 from eyechart.images.colour import NO_PROFILE, NO_PROFILE_HINT, to_srgb
-=======
-from eyechart.images.colour import to_srgb
->>>>>>> w3a
 from eyechart.images.pixels import DecodedImage
 from eyechart.images.probe import BYTE_BITS, PILLOW_FAULTS, ImageForm, describe_stream, open_header, open_stream
 from eyechart.schema import DecodePolicy

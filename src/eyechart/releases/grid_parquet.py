@@ -21,6 +21,7 @@ from eyechart.kinds import Benchmark, SaysHowToAsk
 from eyechart.releases.journal import write_if_changed
 from eyechart.runs.gold import name_cell
 from eyechart.runs.grids import GridSource
+from eyechart.runs.large_pictures import LargeSource
 from eyechart.schema import (
     BenchmarkIdentity,
     DecodePolicy,
@@ -205,7 +206,7 @@ class _Painter:
     def __init__(self, shard: _Shard) -> None:
         self._shard = shard
         self._decoded = DecodedCache(_DECODED_BYTES)
-        self._grids = GridSource(self, self._decode)
+        self._grids = GridSource(self, self._decode, LargeSource(self.image_path))
         self.identity = BenchmarkIdentity("shard", shard.plan)
 
     def encode(self, question: Question, cell: Grid) -> bytes:
