@@ -59,7 +59,7 @@ def test_plan_id_does_not_depend_on_the_order_of_views(make):
         {"sampling": Sampling(temperature=1.0)},
         {"sampling": Sampling(seed=7)},
         {"options": PlanOptions(resampler="other@1")},
-        {"options": PlanOptions(transport="fit@1")},
+        {"options": PlanOptions(transport="budget@1(1,2)")},
         {"options": PlanOptions(decode=DecodePolicy(exif="apply"))},
         {"options": PlanOptions(repeats=2)},
         {"options": PlanOptions(limit=2, seed=1)},

@@ -200,12 +200,10 @@ def test_identical_pictures_with_other_scores_are_an_alarm_only_beyond_noise(tab
 
 def test_views_that_the_model_resizes_to_one_are_a_collapse(table_of):
     table = table_of(views="original,downsample_0_5,crop_3x")
-    seen = Sight("executed", Size(100, 75))
-    for name, content in (("original", "x"), ("downsample_0_5", "x"), ("crop_3x", "y")):
-        table = changed(table, name, sight=seen, content=content)
-    found = estimate(table, SCORER, ()).rules
-    assert {rule.code: rule.conditions for rule in found if rule.level != "info"} == {
-        "SAME_INPUT": ("original", "downsample_0_5"),
+    for name, cut, scale in (("original", "x", 0.250), ("downsample_0_5", "x", 0.254), ("crop_3x", "y", 0.25)):
+        table = changed(table, name, sight=Sight("executed", Size(100, 75), None, (scale, scale)), cut=cut)
+    summary = estimate(table, SCORER, ())
+    assert {rule.code: rule.conditions for rule in summary.rules if rule.level != "info"} == {
         "VIEW_COLLAPSE": ("original", "downsample_0_5"),
     }
 

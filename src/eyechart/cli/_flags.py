@@ -225,6 +225,7 @@ class AskFlags:
         from eyechart.runs.registration import read_plan
         from eyechart.runs.session import RunOptions
         from eyechart.schema import DecodePolicy
+        from eyechart.seen.transport import parse_transport
 
         return RunOptions(
             sampling=model.sampling(),
@@ -232,6 +233,8 @@ class AskFlags:
                 decode=DecodePolicy(exif=pictures.exif),
                 geometry_policy=pictures.geometry_policy(),
                 resampler=pictures.resampler,
+                transport=parse_transport(pictures.transport).id,
+                match=pictures.match_id(),
                 limit=self.limit,
                 seed=self.seed,
                 repeats=self.repeat,
@@ -253,6 +256,7 @@ class AskFlags:
             allows_faults=self.allow_faults,
             command=("eyechart", *sys.argv[1:]),
             registration=None if self.plan is None else read_plan(self.plan),
+            rules=pictures.own_rules(),
         )
 
 
@@ -279,6 +283,45 @@ class PictureFlags:
     resampler: Annotated[
         str, Parameter(group=_Views, help="Resampler; cykooz-lanczos3@1 is faster and draws other pixels.")
     ] = "pillow-lanczos@1"
+    transport: Annotated[
+        str,
+        Parameter(
+            group=_Views,
+            help="native sends views as they are; fit resizes them to the model's grid, so that sent = seen; "
+            "budget(MIN,MAX) bounds their pixels. With +jpeg95 all leave as JPEG.",
+        ),
+    ] = "native"
+    match: Annotated[
+        str | None,
+        Parameter(
+            group=_Views,
+            help="Keep target-px or tokens on the target the same under all views, at levels if given: "
+            "target-px=8,32. One view and several levels vary the pixels alone.",
+        ),
+    ] = None
+    rules: Annotated[
+        Path | None, Parameter(group=_Views, help="TOML file of your own rules of what models see; they come first.")
+    ] = None
+
+    def match_id(self) -> str | None:
+        """Return the id of the matched design.
+
+        Raises:
+            UsageError: If it is none.
+        """
+        from eyechart.runs.matching import parse_match
+
+        return None if self.match is None else parse_match(self.match).id
+
+    def own_rules(self) -> "tuple[Rule, ...]":
+        """Return the user's rules.
+
+        Raises:
+            UsageError: If the file cannot be read.
+        """
+        from eyechart.seen.rules import read_rule_file
+
+        return read_rule_file(self.rules) if self.rules else ()
 
     def geometry_policy(self) -> "GeometryPolicy":
         """Return the geometry policy."""
@@ -294,6 +337,7 @@ class PictureFlags:
 
 if TYPE_CHECKING:
     from eyechart.geometry import GeometryPolicy
+    from eyechart.seen.rules import Rule
 
 
 def load_plugins(paths: tuple[Path, ...]) -> None:

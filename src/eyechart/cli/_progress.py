@@ -109,7 +109,7 @@ class RunProgress:
 
 
 def _first_answer(checked: CheckedAnswer) -> str:
-    where = f"  {checked.request.question_id} {checked.request.view}"
+    where = f"  {checked.request.question_id} {checked.request.condition}"
     if checked.response is None:
         return f"{where}: no answer"
     response, score = checked.response, checked.score

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _READING_ORDER = (
+    "acuity_curve",
+    "eye_chart",
     "region_heatmap",
     "manhattan_curve",
     "size_curve",

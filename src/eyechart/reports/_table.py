@@ -35,6 +35,19 @@ class Column(Value, frozen=True):
     is_number: bool = True
 
 
+def name_columns(*headings: str, words: int) -> tuple[Column, ...]:
+    """Return columns, the first ``words`` of them text.
+
+    Example:
+        >>> name_columns("view", "n, all", words=1)[1]
+        Column(key='n', heading='n, all', is_number=True)
+    """
+    return tuple(
+        Column(heading.split(",")[0].replace(" ", "_"), heading, is_number=index >= words)
+        for index, heading in enumerate(headings)
+    )
+
+
 class Row(Value, frozen=True):
     """One condition: ``cells`` stand in the order of the columns; the records behind them for drawing."""
 

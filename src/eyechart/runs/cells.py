@@ -9,7 +9,6 @@ import numpy as np
 from eyechart.runs.store import RunStore
 from eyechart.schema import (
     Box,
-    Composition,
     Evidence,
     Picture,
     Question,
@@ -24,6 +23,7 @@ from eyechart.schema import (
     Usage,
     content_sha256,
 )
+from eyechart.seen.ledger import cut_of
 from eyechart.stats.arrays import Bools, Floats
 from eyechart.stats.repeats import average_repeats
 
@@ -38,11 +38,15 @@ _READABLE = frozenset({"cannot_tell"})
 
 
 class Sight(msgspec.Struct, frozen=True):
-    """What is known of a model's view of one request: the size it saw, and the target's shorter side in it."""
+    """What is known of a model's view of one request: the size it saw, the target's shorter side, what detail is left.
+
+    ``information_scale`` is per axis, relative to the original.
+    """
 
     evidence: Evidence
     seen_size: Size | None = None
     target_px: float | None = None
+    information_scale: tuple[float, float] | None = None
 
     @property
     def rank(self) -> tuple[bool, bool, int]:
@@ -83,7 +87,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         sent_px: Pixels of all pictures together.
         target_px_sent: Shorter side of the target in the picture sent.
         recipes: Recipe keys of the pictures: two cells with the same show the same.
-        content: Like ``recipes``, but by what the model saw where that is known.
+        cut: Names what the one picture shows, whatever its size; empty if there are none or several.
         sight: What the model saw.
         ending: How it ended; None if it was never answered.
         verdict: The score; None if there is no response.
@@ -96,7 +100,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     sent_px: int = 0
     target_px_sent: float | None = None
     recipes: tuple[str, ...] = ()
-    content: str = ""
+    cut: str = ""
     sight: Sight | None = None
     ending: Ending | None = None
     verdict: Verdict | None = None
@@ -272,7 +276,7 @@ def read_table(store: RunStore, scorer_id: str, scores: Iterable[Score] | None =
     cells: dict[tuple[int, int, int], Cell] = {}
     for request in store.requests():
         condition = condition_at.setdefault(request.condition, len(condition_at))
-        view_of.setdefault(request.condition, request.view)
+        view_of[request.condition] = request.view
         key = (question_at[request.question_id], condition, slot_of(request, run))
         if request.id in contradicted:
             n_contradicted[request.condition] = n_contradicted.get(request.condition, 0) + 1
@@ -296,7 +300,7 @@ def read_sights(rows: Iterable[Seen]) -> dict[str, Sight]:
     best: dict[tuple[str, int], Sight] = {}
     for row in rows:
         target = None if row.target_px is None else min(row.target_px)
-        sight = Sight(evidence=row.evidence, seen_size=row.seen_size, target_px=target)
+        sight = Sight(row.evidence, row.seen_size, target, row.information_scale)
         known = best.get((row.request_id, row.picture_index))
         if known is None or sight.rank < known.rank:
             best[row.request_id, row.picture_index] = sight
@@ -333,7 +337,7 @@ def _cell(request: Request, sight: Sight | None, ending: Ending | None, verdict:
         sent_px=sum(picture.size.n_px for picture in request.pictures),
         target_px_sent=max(targets, default=None),
         recipes=tuple(picture.recipe_key for picture in request.pictures),
-        content=_content(request.pictures, sight),
+        cut=_cut(request.pictures),
         sight=sight,
         ending=ending,
         verdict=verdict,
@@ -400,15 +404,8 @@ def _settings(sampling: Sampling, transports: tuple[str, ...]) -> str:
     return ", ".join([*words, *sorted({f"transport {transport}" for transport in transports})])
 
 
-def _content(pictures: tuple[Picture, ...], sight: Sight | None) -> str:
-    """Name what the model saw: the same region at the same final size is one picture to it."""
-    if len(pictures) != 1 or sight is None or sight.seen_size is None:
-        return " ".join(picture.recipe_key for picture in pictures)
-    geometry = pictures[0].recipe.geometry
-    if not isinstance(geometry, Composition):
-        return pictures[0].recipe_key
-    unscaled = msgspec.structs.replace(geometry, resized=None)
-    return content_sha256([pictures[0].image.file_sha256, unscaled, sight.seen_size])
+def _cut(pictures: tuple[Picture, ...]) -> str:
+    return content_sha256(cut_of(pictures[0])) if len(pictures) == 1 else ""
 
 
 def _short_side(target: Box) -> float:

@@ -107,6 +107,7 @@ def run_record(plan: Plan, run_id: str, origin: Origin) -> Run:
         n_repeats=options.repeats,
         n_rotations=min(options.rotations, max((len(question.choices) for question in plan.questions), default=1) or 1),
         command=origin.command,
+        matching=plan.matching,
         scorer=origin.scorer,
         allowed_faults=origin.allowed_faults,
     )

@@ -60,7 +60,7 @@ class GridSource:
 
     def _canvas(self, picture: Picture, geometry: GridComposition) -> GridCanvas:
         """Return the canvas of all cells of a grid; made when its first cell is asked for, while the others wait."""
-        anywhere = msgspec.structs.replace(geometry, row=0, column=0)
+        anywhere = msgspec.structs.replace(geometry, row=0, column=0, resized=None)
         recipe = msgspec.structs.replace(picture.recipe, geometry=anywhere)
         key = msgspec.json.encode(recipe).decode()
         with self._lock:

@@ -6,11 +6,11 @@ from pathlib import Path
 from threading import Lock
 from typing import Literal
 
-from eyechart.errors import EyechartError, ImageError, UsageError
+from eyechart.errors import EyechartError, ImageError
 from eyechart.images.cache import DecodedCache
-from eyechart.images.compose import compose, is_whole
+from eyechart.images.compose import compose, is_whole, resize
 from eyechart.images.decode import MAX_HELD_PIXELS, decode, has_end, is_standing
-from eyechart.images.encode import encode_composition
+from eyechart.images.encode import JpegSettings, encode_composition, encode_jpeg, encode_png
 from eyechart.images.files import read_whole
 from eyechart.images.hash import pixel_sha256
 from eyechart.images.pixels import DecodedImage, Pixels
@@ -19,12 +19,14 @@ from eyechart.images.resample import DEFAULT_RESAMPLER, check_resampler
 from eyechart.kinds import Benchmark
 from eyechart.runs.grids import GridSource
 from eyechart.runs.large_pictures import LargeSource, check_sendable, is_large
-from eyechart.runs.plan import DEFAULT_TRANSPORT, PlanOptions
+from eyechart.runs.plan_options import PlanOptions
 from eyechart.schema import Composition, DecodePolicy, GridComposition, ImageRef, Picture, Size
+from eyechart.seen.transport import parse_transport
 
 Form = Literal["pixels", "encoded"]
 
-_PNG = "image/png"
+_PNG, _JPEG = "image/png", "image/jpeg"
+_JPEG_95 = JpegSettings(quality=95, subsampling="4:4:4")
 _N_LOCKS = 64
 _RAW_BYTES_PER_PIXEL = 3
 
@@ -32,9 +34,9 @@ _RAW_BYTES_PER_PIXEL = 3
 class PictureSource:
     """Makes the pictures of a benchmark's requests, keeping recent originals decoded.
 
-    Transport ``native@1``: a file that is sent whole and unchanged leaves as its own bytes where any decoder reads
-    the same pixels from it; everything else leaves as PNG of our pixels. A truncated file never leaves. May be used by
-    several threads.
+    A file that is sent whole and unchanged leaves as its own bytes where any decoder reads the same pixels from it;
+    everything else leaves as PNG of our pixels. Under a transport policy with ``+jpeg95`` every picture leaves as JPEG
+    instead, and its pixels are those of the JPEG. A truncated file never leaves. May be used by several threads.
 
     Args:
         benchmark: Where the files are.
@@ -88,13 +90,9 @@ class PictureSource:
         """
 
         def drawn() -> DecodedImage:
-            geometry = picture.recipe.geometry
-            if isinstance(geometry, GridComposition):
-                return DecodedImage.from_pixels(self._grids.draw(picture, geometry))
-            if is_large(picture):
-                return DecodedImage.from_pixels(self._large.draw(picture))
-            resampler = picture.recipe.resampler or DEFAULT_RESAMPLER
-            return DecodedImage.from_pixels(compose(self.decoded(picture), geometry, resampler))
+            if _is_jpeg(picture):
+                return decode(self.encode(picture)[0], place=self._place(picture.image))
+            return DecodedImage.from_pixels(self._compose(picture))
 
         return self._drawn.get(picture.recipe_key, picture.recipe.decode, drawn).pixels
 
@@ -104,10 +102,14 @@ class PictureSource:
         Raises:
             ImageError: If the file cannot be read or decoded, or is not the one that was planned.
         """
+        if _is_jpeg(picture):
+            return encode_jpeg(self._compose(picture), _JPEG_95.quality, _JPEG_95.subsampling), _JPEG
         standing = self._standing_bytes(picture)
         if standing is not None:
             return standing, picture.image.media_type
         geometry = picture.recipe.geometry
+        if isinstance(geometry, GridComposition) and geometry.resized is not None:
+            return encode_png(self.draw(picture)), _PNG
         if isinstance(geometry, GridComposition):
             return self._grids.encode_png(picture, geometry), _PNG
         if is_large(picture):
@@ -124,6 +126,16 @@ class PictureSource:
             return self._decoded.get(
                 image.file_sha256, policy, lambda: decode(self._source(image), policy, self._place(image))
             )
+
+    def _compose(self, picture: Picture) -> Pixels:
+        """Return the pixels of a picture before any encoding that changes them."""
+        geometry, resampler = picture.recipe.geometry, picture.recipe.resampler or DEFAULT_RESAMPLER
+        if is_large(picture):
+            return self._large.draw(picture)
+        if not isinstance(geometry, GridComposition):
+            return compose(self.decoded(picture), geometry, resampler)
+        grid = self._grids.draw(picture, geometry)
+        return grid if geometry.resized is None else resize(grid, geometry.resized, resampler)
 
     def _standing_bytes(self, picture: Picture) -> bytes | None:
         """Return the file as it is, None where other pixels than the decoded file's own are to be sent."""
@@ -236,8 +248,7 @@ def check_drawing(options: PlanOptions) -> None:
         MissingDependencyError: If the resampler's library is not installed.
     """
     check_resampler(options.resampler)
-    if options.transport != DEFAULT_TRANSPORT:
-        raise UsageError(f"unknown transport {options.transport!r}", hint=f"this eyechart knows {DEFAULT_TRANSPORT}")
+    parse_transport(options.transport)
 
 
 def name_place(error: EyechartError, place: str) -> ImageError:
@@ -248,6 +259,16 @@ def name_place(error: EyechartError, place: str) -> ImageError:
         'folder/q1 in view crop_3x: a.png: truncated'
     """
     return ImageError(f"{place}: {error.message}", hint=error.hint)
+
+
+@lru_cache(maxsize=64)
+def _is_jpeg_policy(transport: str) -> bool:
+    return parse_transport(transport).is_jpeg
+
+
+def _is_jpeg(picture: Picture) -> bool:
+    """Whether the transport policy of a picture makes a JPEG of it."""
+    return _is_jpeg_policy(picture.recipe.transport)
 
 
 def _is_file(picture: Picture) -> bool:

@@ -10,25 +10,27 @@ from typing import TypeVar
 
 import msgspec
 
-from eyechart.kinds import Benchmark, HoldsRelease, Model, PredictsSeen, Prompt, ReviewsPlan, TakesGold
+from eyechart.kinds import Benchmark, HoldsRelease, Model, Prompt, ReviewsPlan, TakesGold
 from eyechart.opening import DEFAULT_SCORER, open_scorer
 from eyechart.releases.fitness import check_fitness
 from eyechart.runs.answers import stale_ids
 from eyechart.runs.choosing import defaults_of
 from eyechart.runs.execute import Asker, LoopSettings, check_limits, read_identity, utc_now, writer_name
 from eyechart.runs.folders import Destination, Origin, find_or_create
+from eyechart.runs.foresight import Foresight, fit_for, foresee
 from eyechart.runs.gold import told_answer
 from eyechart.runs.listening import Beginning, Listener, Silent
+from eyechart.runs.matching import gauge_for
 from eyechart.runs.pictures import PictureSource, check_drawing
 from eyechart.runs.plan import Plan, PlanOptions, check_counts, plan_run, shown_answer
 from eyechart.runs.preflight import check_first, choose_first, stop_after
 from eyechart.runs.registration import StudyPlan, keep_copy
 from eyechart.runs.retrying import Stop
 from eyechart.runs.score import score_run
-from eyechart.runs.sight import Predictor, planned_seen
 from eyechart.runs.store import RunStore
 from eyechart.runs.summarise import summarise
 from eyechart.schema import ModelIdentity, Request, Sampling, Seen, Summary, View
+from eyechart.seen.rules import Rule
 
 # A served model without revision or fingerprint may be another one tomorrow.
 MAX_ANSWER_AGE = timedelta(hours=24)
@@ -51,6 +53,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         is_same_weights: The user vouches that the served model did not change, so that old answers are reused.
         command: The command line, for ``run.json``.
         registration: The plan that was written before; a copy is kept in the run folder.
+        rules: The user's own rules of what models see, which come before the bundled ones.
         max_decoded_bytes: Bound of the decoded originals kept in memory.
         allows_faults: Whether a published collection with errors is asked all the same.
     """
@@ -64,6 +67,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     is_same_weights: bool = False
     command: tuple[str, ...] = ()
     registration: StudyPlan | None = None
+    rules: tuple[Rule, ...] = ()
     max_decoded_bytes: int = 512 << 20
     allows_faults: bool = False
 
@@ -170,7 +174,17 @@ def _ask_all(
 ) -> _Asked:
     """Plan a run, find its folder and ask what is missing there."""
     identity = run_async(read_identity(model, options.loop.patience, listener))
-    plan = plan_run(benchmark, views, prompt, model=identity, sampling=options.sampling, options=options.plan)
+    ahead = foresee(model, identity, options.rules)
+    plan = plan_run(
+        benchmark,
+        views,
+        prompt,
+        model=identity,
+        sampling=options.sampling,
+        options=options.plan,
+        fit=fit_for(options.plan.transport, ahead),
+        gauge=None if options.plan.match is None else gauge_for(ahead),
+    )
     origin = Origin(
         now=utc_now(),
         versions=_versions(),
@@ -178,7 +192,7 @@ def _ask_all(
         scorer=options.scorer,
         allowed_faults=_check_collection(benchmark, plan, options),
     )
-    session = _Session(benchmark, model, plan, options, listener, origin=origin)
+    session = _Session(benchmark, model, plan, options, listener, ahead=ahead, origin=origin)
     del plan  # its view images are on the disk now
     stop = session.ask_missing()
     return session.result(stop)
@@ -212,12 +226,12 @@ class _Session:
         options: RunOptions,
         listener: Listener,
         *,
+        ahead: Foresight,
         origin: Origin,
     ) -> None:
         self._benchmark, self._model = benchmark, model
         self._options, self._listener = options, listener
-        predict = _predictor(model)
-        self.store, self.is_resumed = find_or_create(plan, options.where, origin, planned_seen(plan.requests, predict))
+        self.store, self.is_resumed = find_or_create(plan, options.where, origin, ahead.ledger(plan.requests))
         if options.registration is not None:
             keep_copy(options.registration, self.store.folder)
         self._index = self.store.index()
@@ -225,7 +239,7 @@ class _Session:
         self._plan = msgspec.structs.replace(plan, view_images=())
         self.n_asked = 0
         self.n_open = sum(self._is_open(request) for request in plan.requests)
-        listener.began(self._beginning(has_prediction=predict is not None))
+        listener.began(self._beginning(has_prediction=ahead.is_known))
         if isinstance(model, ReviewsPlan):
             for note in model.review_plan(_places(plan.requests)):
                 listener.noted(note)
@@ -397,10 +411,6 @@ def _run_in_thread(work: Coroutine[object, object, Result]) -> Result:
     if errors:
         raise errors[0]
     return results[0]
-
-
-def _predictor(model: Model) -> Predictor | None:
-    return model.predict_seen if isinstance(model, PredictsSeen) else None
 
 
 def _versions() -> dict[str, str]:

@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
+import msgspec
+
 from eyechart.schema import GridComposition, Picture, Request, Seen, Size, Value
 from eyechart.seen.algorithms import Resized
 from eyechart.seen.rules import Limits, Lookup, Rule
@@ -71,19 +73,31 @@ def planned_ledger(requests: Iterable[Request], lookup: Lookup) -> Iterator[Seen
     """Yield what a model is expected to see of every picture of every request; each size is worked out once."""
     rule = lookup.rule
     resize = lru_cache(maxsize=None)(rule.algorithm.apply) if rule else None
+    sha256 = rule.sha256 if rule else None
     for request in requests:
         for index, picture in enumerate(request.pictures):
             if rule is None or resize is None:
                 yield _unknown(request.id, index, picture, lookup.reason)
                 continue
             refused = refusals(rule.limits, picture.size, n_images=len(request.pictures))
-            yield seen_by_rule(request.id, index, picture, rule, None if refused else resize(picture.size), refused)
+            resized = None if refused else resize(picture.size)
+            yield seen_by_rule(request.id, index, picture, rule, resized, refused, configuration_sha256=sha256)
 
 
 def seen_by_rule(
-    request_id: str, index: int, picture: Picture, rule: Rule, resized: Resized | None, refused: Sequence[str] = ()
+    request_id: str,
+    index: int,
+    picture: Picture,
+    rule: Rule,
+    resized: Resized | None,
+    refused: Sequence[str] = (),
+    *,
+    configuration_sha256: str | None = None,
 ) -> Seen:
-    """Return the record of one picture under a rule; ``resized`` is None where the picture is refused."""
+    """Return the record of one picture under a rule; ``resized`` is None where the picture is refused.
+
+    ``configuration_sha256`` is the rule's hash, for callers that have many pictures and worked it out before.
+    """
     chain = chain_of(picture, resized.stages) if resized and resized.stages else None
     target = target_on_grid(picture, chain, resized.cell_px) if chain and resized and picture.target else None
     reason = "; ".join(refused) if resized is None else None if resized.stages else rule.note or "size not published"
@@ -105,7 +119,7 @@ def seen_by_rule(
         anisotropy=chain.presented[0] / chain.presented[1] if chain else None,
         rule_id=rule.id,
         rule_date=rule.date.isoformat(),
-        configuration_sha256=rule.sha256,
+        configuration_sha256=configuration_sha256 or rule.sha256,
         reason=reason,
     )
 
@@ -120,9 +134,11 @@ def chain_of(picture: Picture, stages: Sequence[Size]) -> Chain:
         >>> chain_of(picture, (Size(1000, 500), Size(2000, 1000)))
         Chain(sent=(0.5, 0.5), presented=(0.25, 0.25), information=(0.125, 0.125))
     """
-    sent = sent_scale(picture)
+    own = _own_scales(picture)
+    sent = own[-1]
     per_axis = [
-        [scale, *(scale * stage[axis] / picture.size[axis] for stage in stages)] for axis, scale in enumerate(sent)
+        [*(scale[axis] for scale in own), *(sent[axis] * stage[axis] / picture.size[axis] for stage in stages)]
+        for axis in (0, 1)
     ]
     return Chain(
         sent=sent,
@@ -133,13 +149,26 @@ def chain_of(picture: Picture, stages: Sequence[Size]) -> Chain:
 
 def sent_scale(picture: Picture) -> Scale:
     """Return the scale per axis from the original's pixels to the picture as sent; exactly what the view resized."""
-    geometry = picture.recipe.geometry
+    return _own_scales(picture)[-1]
+
+
+def _own_scales(picture: Picture) -> tuple[Scale, ...]:
+    """Return the scales per axis after each resize before sending; a released file was resized when it was made."""
+    geometry, first = picture.recipe.geometry, (1.0, 1.0)
+    if picture.release is not None:
+        first = _ratios(picture.image.size, picture.release.geometry.canvas)
     if isinstance(geometry, GridComposition):
-        original = source_size(picture)
-        return (geometry.tile.width / original.width, geometry.tile.height / original.height)
-    if geometry.resized is None:
-        return (1.0, 1.0)
-    return (geometry.resized.width / geometry.canvas.width, geometry.resized.height / geometry.canvas.height)
+        tile = _ratios(geometry.tile, source_size(picture))
+        if geometry.resized is None:
+            return (first, tile)
+        whole = _ratios(geometry.resized, geometry.canvas)
+        return (first, tile, (tile[0] * whole[0], tile[1] * whole[1]))
+    stages = (_ratios(size, geometry.canvas) for size in (geometry.resized, geometry.enlarged) if size is not None)
+    return (first, *((first[0] * stage[0], first[1] * stage[1]) for stage in stages))
+
+
+def _ratios(size: Size, of: Size) -> Scale:
+    return (size.width / of.width, size.height / of.height)
 
 
 def target_on_grid(picture: Picture, chain: Chain, cell_px: int | None) -> Target | None:
@@ -210,14 +239,18 @@ def have_collapsed(first: Scale, second: Scale) -> bool:
 
 def cut_of(picture: Picture) -> tuple[object, ...]:
     """Return what a picture shows, whatever its size: pictures of equal cut differ by their scale alone."""
-    geometry = picture.recipe.geometry
+    geometry, file_sha256 = picture.recipe.geometry, picture.image.file_sha256
+    if picture.release is not None:
+        geometry, file_sha256 = picture.release.geometry, picture.release.file_sha256
     if isinstance(geometry, GridComposition):
-        return (picture.image.file_sha256, geometry)
-    return (picture.image.file_sha256, geometry.canvas, geometry.kept, geometry.offset)
+        return (file_sha256, msgspec.structs.replace(geometry, resized=None))
+    return (file_sha256, geometry.canvas, geometry.kept, geometry.offset)
 
 
 def source_size(picture: Picture) -> Size:
     """Return the original's size in the frame of its boxes: rotated if the decode policy rotates."""
+    if picture.release is not None:
+        return picture.release.size
     size, decode = picture.image.size, picture.recipe.decode
     is_turned = decode.exif == "apply" and picture.image.exif_orientation >= _EXIF_SWAPS_AXES
     return Size(size.height, size.width) if is_turned else size

@@ -205,10 +205,10 @@ def warnings_of(rule: Rule, settings: Mapping[str, object], today: datetime.date
 
 def _among(rules: Sequence[Rule], model: ModelIdentity) -> Lookup | None:
     """Return what these rules say of a model; None if none of them names it."""
-    named = [rule for rule in rules if rule.provider == model.provider and _closeness(rule, model.name) > 0]
+    named = [rule for rule in rules if rule.provider == model.provider and closeness_of(rule.models, model.name) > 0]
     fitting = [rule for rule in named if _holds(rule, model.settings)]
     if fitting:
-        rule = max(fitting, key=lambda rule: _closeness(rule, model.name))
+        rule = max(fitting, key=lambda rule: closeness_of(rule.models, model.name))
         return Lookup(_with_overrides(rule, model.settings))
     if not named:
         return None
@@ -219,13 +219,20 @@ def _among(rules: Sequence[Rule], model: ModelIdentity) -> Lookup | None:
     return Lookup(None, f"no rule of {model.spec} is known for {given}; known are {', '.join(known)}")
 
 
-def _closeness(rule: Rule, name: str) -> int:
-    """Return how exactly a rule names a model: 0 not at all, more for longer patterns, most for the name itself."""
+def closeness_of(patterns: Sequence[str], name: str) -> int:
+    """Return how exactly patterns name a model: 0 not at all, more for longer patterns, most for the name itself.
+
+    A dated snapshot of a name counts as the name.
+
+    Example:
+        >>> closeness_of(["gpt-4o"], "gpt-4o-2024-08-06") > closeness_of(["gpt-*"], "gpt-4o") > 0
+        True
+    """
     bare = _SNAPSHOT.sub("", name)
     exact = 1_000_000
     scores = [
         exact if pattern in {name, bare} else len(pattern)
-        for pattern in rule.models
+        for pattern in patterns
         if fnmatchcase(name, pattern) or fnmatchcase(bare, pattern)
     ]
     return max(scores, default=0)
