@@ -159,7 +159,19 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ObservedPicture(Value, frozen=True):
-    """What a model executed or reported about one picture it received."""
+    """What a model executed or reported about one picture it received.
+
+    Args:
+        seen_size: Size on its grid, of what is kept of the picture.
+        evidence: Whether it was done here or told by a server.
+        visual_tokens: Tokens of the picture.
+        n_tiles: Tiles it was cut into.
+        rule_id: What did it.
+        configuration_sha256: Hash of how it was done.
+        stages: Sizes of the whole picture after each resize, the last that of the grid; only ``seen_size`` if empty.
+        kept: Part of the sent picture that a cut left, in its own pixels; None for all of it.
+        cell_px: Side of the square of the grid that one token stands for, None where tokens are no grid.
+    """
 
     seen_size: Size | None
     evidence: Literal["executed", "reported"]
@@ -167,6 +179,9 @@ class ObservedPicture(Value, frozen=True):
     n_tiles: int | None = None
     rule_id: str | None = None
     configuration_sha256: str | None = None
+    stages: tuple[Size, ...] = ()
+    kept: Box | None = None
+    cell_px: int | None = None
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):

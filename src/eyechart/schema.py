@@ -464,6 +464,9 @@ class Seen(Record, frozen=True, kw_only=True):
     ``information_scale`` is the smallest cumulative scale along the chain, at most 1 (how much detail is left);
     ``presented_scale`` is the final scale and may exceed 1. Both are per axis, relative to the original.
     ``target_px`` is the effective target size (width, height) in pixels the model saw, by information scale.
+    ``tokens_on_target`` is its area in tokens, below 1 where it shares one; ``target_tokens`` are the fewest and the
+    most tokens it touches, depending on where the grid lies. ``sent_bytes`` of a plan are those of a file that leaves
+    as it is, None for a picture that is encoded later. ``recipe_key`` names the view's recipe.
     """
 
     request_id: str
@@ -487,6 +490,8 @@ class Seen(Record, frozen=True, kw_only=True):
     rule_date: str | None = None
     configuration_sha256: str | None = None
     reason: str | None = None
+    recipe_key: str | None = None
+    tokens_on_target: float | None = None
 
 
 # --- judging --------------------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "fetch": "Load a published collection, or only some views and questions of it.",
     "show": "Show one question with all its views, here and as an HTML page.",
     "check": "Show what models will see of each view, without asking anything.",
+    "probe": "Find out what an endpoint does to pictures, by blank pictures of many sizes.",
     "run": "Ask a model every question under every view; run it again to go on.",
     "score": "Score stored answers again, without asking anything.",
     "report": "Write the report of a run: HTML, figures, LaTeX and Markdown tables.",

@@ -11,7 +11,7 @@ from eyechart.cli._output import Json, print_json, say
 from eyechart.cli._study import StudyFlags
 
 if TYPE_CHECKING:
-    from eyechart.schema import ModelIdentity
+    pass
 
 _PICTURES = PictureFlags()
 _STUDY = StudyFlags()
@@ -35,6 +35,7 @@ def check(
     views: Annotated[
         str | None, Parameter(help="Comma-separated view ids or a preset; the benchmark's own if left out.")
     ] = None,
+    base_url: Annotated[str | None, Parameter(help="Address of a server, which is asked what it sees.")] = None,
     limit: Annotated[int | None, Parameter(help="Look at so many questions.")] = None,
     data: Data = None,
     option: Option = (),
@@ -50,6 +51,7 @@ def check(
     Args:
         benchmark: Name of the benchmark, for example demo or folder.
     """
+    from eyechart.cli._named_models import name_models
     from eyechart.cli._seen_table import show_seen
     from eyechart.cli.run import choose_views
     from eyechart.runs.checking import check_benchmark
@@ -57,6 +59,7 @@ def check(
     from eyechart.schema import DecodePolicy
     from eyechart.seen.check import FOUR_FAMILIES
     from eyechart.seen.transport import parse_transport
+    from eyechart.settings import parse_pairs
 
     load_plugins(plugin)
     cost_flags.check()
@@ -64,11 +67,13 @@ def check(
     named, _ = choose_views(opened, views)
     if study_flags.is_used:
         return study_flags.show(opened, named, limit, json=json)
+    today = datetime.datetime.now(tz=datetime.UTC).date()
+    models = name_models(model, parse_pairs(setting, "--set"), today, base_url)
     table = check_benchmark(
         opened,
         named,
-        _identities(model, setting) or FOUR_FAMILIES,
-        today=datetime.datetime.now(tz=datetime.UTC).date(),
+        models.identities or FOUR_FAMILIES,
+        today=today,
         options=PlanOptions(
             decode=DecodePolicy(exif=picture_flags.exif),
             geometry_policy=picture_flags.geometry_policy(),
@@ -78,31 +83,20 @@ def check(
             limit=limit,
             repeats=study_flags.repeats,
         ),
-        own_rules=picture_flags.own_rules(),
+        own_rules=(*picture_flags.own_rules(), *models.rules),
         costing=cost_flags.costing(),
     )
+    for note in models.notes:
+        say(f"warning: {note}")
     if json:
         print_json(table)
     else:
         pairs = [part for pair in option for part in ("--option", pair)]
         place = [] if data is None else ["--data", str(data)]
+        place += [] if base_url is None else ["--base-url", base_url]
         shown = [] if views is None else ["--views", views]
         show_seen(table, ["eyechart", "run", benchmark, *place, *pairs, *shown] if model else ())
     failures = cost_flags.found_in(table)
     for failure in failures:
         say(f"fails: {failure}")
     return 1 if failures else 0
-
-
-def _identities(models: tuple[str, ...], settings: tuple[str, ...]) -> "tuple[ModelIdentity, ...]":
-    from eyechart.errors import UsageError
-    from eyechart.schema import ModelIdentity
-    from eyechart.settings import parse_pairs
-
-    identities = []
-    for spec in models:
-        provider, separator, name = spec.partition("/")
-        if not separator or not name:
-            raise UsageError(f"model {spec!r} names no model", hint="write provider/name, such as openai/gpt-4o")
-        identities.append(ModelIdentity(provider, name, settings=parse_pairs(settings, "--set")))
-    return tuple(identities)

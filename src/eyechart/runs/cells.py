@@ -6,10 +6,11 @@ from functools import cache
 import msgspec
 import numpy as np
 
+from eyechart.runs.reconcile import Reconciliation, reconcile, without_contradicted
+from eyechart.runs.sights import Sight, read_sights
 from eyechart.runs.store import RunStore
 from eyechart.schema import (
     Box,
-    Evidence,
     Picture,
     Question,
     Request,
@@ -18,7 +19,6 @@ from eyechart.schema import (
     Run,
     Sampling,
     Score,
-    Seen,
     Size,
     Usage,
     content_sha256,
@@ -27,31 +27,12 @@ from eyechart.seen.ledger import cut_of
 from eyechart.stats.arrays import Bools, Floats
 from eyechart.stats.repeats import average_repeats
 
-# Strongest first: what ran here, what the provider said, what was measured, written down, concluded, or nothing.
-_EVIDENCE: tuple[Evidence, ...] = ("executed", "reported", "probed", "documented", "inferred", "unknown")
 # What VLMEvalKit writes where it replaced an answer it could not read by a random option.
 Slot = tuple[int, int, int]
 """Question, condition and slot: the place of one answer in a run."""
 _RANDOM_FILL = ("randomly generate one", "randomly generated option")
 # Reasons for 0 that are an answer in the expected form.
 _READABLE = frozenset({"cannot_tell"})
-
-
-class Sight(msgspec.Struct, frozen=True):
-    """What is known of a model's view of one request: the size it saw, the target's shorter side, what detail is left.
-
-    ``information_scale`` is per axis, relative to the original.
-    """
-
-    evidence: Evidence
-    seen_size: Size | None = None
-    target_px: float | None = None
-    information_scale: tuple[float, float] | None = None
-
-    @property
-    def rank(self) -> tuple[bool, bool, int]:
-        """Sort key: sights that know the target first, then those that know the size, then by evidence."""
-        return (self.target_px is None, self.seen_size is None, _EVIDENCE.index(self.evidence))
 
 
 class Ending(msgspec.Struct, frozen=True):
@@ -168,7 +149,8 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """All cells of a run by question, condition and repeat; a cell that was not planned is absent.
 
     A cell's third index counts repeats, and within them rotations of the choices. ``view_of`` gives the view of each
-    condition, ``n_contradicted`` how many of its requests have several answers of different text.
+    condition, ``n_contradicted`` how many of its requests have several answers of different text, ``reconciliation``
+    where replies contradict what was expected to be seen; nothing expected is left in those cells.
     """
 
     run: Run
@@ -179,6 +161,7 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     n_rows: int = 0
     n_duplicates: int = 0
     n_contradicted: dict[str, int] = {}
+    reconciliation: Reconciliation = Reconciliation()
 
     @property
     def n_slots(self) -> int:
@@ -283,33 +266,18 @@ def read_table(store: RunStore, scorer_id: str, scores: Iterable[Score] | None =
         cells[key] = _cell(
             request, sights.get(request.id), endings.pop(request.id, None), verdicts.pop(request.id, None)
         )
+    reconciliation = reconcile(cells)
     return RunTable(
         run=run,
         questions=questions,
         conditions=tuple(condition_at),
         view_of=view_of,
-        cells=cells,
+        cells=without_contradicted(cells, reconciliation),
+        reconciliation=reconciliation,
         n_rows=index.n_rows,
         n_duplicates=index.n_duplicates,
         n_contradicted=n_contradicted,
     )
-
-
-def read_sights(rows: Iterable[Seen]) -> dict[str, Sight]:
-    """Return the best that is known of each request; of several pictures the one that shows the target largest."""
-    best: dict[tuple[str, int], Sight] = {}
-    for row in rows:
-        target = None if row.target_px is None else min(row.target_px)
-        sight = Sight(row.evidence, row.seen_size, target, row.information_scale)
-        known = best.get((row.request_id, row.picture_index))
-        if known is None or sight.rank < known.rank:
-            best[row.request_id, row.picture_index] = sight
-    chosen: dict[str, Sight] = {}
-    for (request_id, _), sight in sorted(best.items(), key=lambda entry: entry[0]):
-        known = chosen.get(request_id)
-        if known is None or (sight.target_px or 0.0) > (known.target_px or 0.0):
-            chosen[request_id] = sight
-    return chosen
 
 
 def total_usage(cells: Iterable[Cell]) -> Usage | None:

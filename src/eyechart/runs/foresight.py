@@ -1,14 +1,15 @@
 """What is known before anything is sent of what a model will see: by its own word, or by a published rule."""
 
+import datetime
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from eyechart.errors import UsageError
+from eyechart.errors import ModelError, UsageError
 from eyechart.kinds import Model, PredictsSeen
 from eyechart.runs.sight import Predictor, planned_seen
 from eyechart.schema import ModelIdentity, Request, Seen, Size
 from eyechart.seen.ledger import planned_ledger
-from eyechart.seen.rules import Lookup, Rule, look_up
+from eyechart.seen.rules import Lookup, Rule, TellsRule, look_up
 from eyechart.seen.transport import FitSize, fit_of, no_grid, parse_transport
 
 _MOST_STEPS = 8
@@ -50,6 +51,34 @@ def foresee(model: Model, identity: ModelIdentity, own_rules: Sequence[Rule] = (
     predict = model.predict_seen if isinstance(model, PredictsSeen) else None
     lookup = look_up(identity, own_rules) if predict is None and model.reads == "pixels" else None
     return Foresight(identity.spec, predict, lookup)
+
+
+class Told(NamedTuple):
+    """What a model tells by itself of pictures, and why it does not where it should."""
+
+    rule: Rule | None = None
+    reason: str = ""
+
+
+async def told_rule(model: Model, today: datetime.date) -> Told:
+    """Let a model tell what becomes of pictures, by its processor here or by its server.
+
+    Args:
+        model: The model; what it loads for this is kept for its answers.
+        today: The day.
+
+    Raises:
+        UsageError: If it has no processor.
+    """
+    if not isinstance(model, TellsRule):
+        return Told()
+    try:
+        rule = await model.seen_rule(today)
+    except ModelError as error:
+        return Told(reason=f"{model.identity.spec} cannot be asked what it sees: {error.message}")
+    if rule is None:
+        return Told(reason=f"the server of {model.identity.spec} does not tell what it does to pictures")
+    return Told(rule)
 
 
 def fit_for(transport: str, ahead: Foresight) -> FitSize | None:

@@ -17,7 +17,7 @@ from eyechart.runs.answers import stale_ids
 from eyechart.runs.choosing import defaults_of
 from eyechart.runs.execute import Asker, LoopSettings, check_limits, read_identity, utc_now, writer_name
 from eyechart.runs.folders import Destination, Origin, find_or_create
-from eyechart.runs.foresight import Foresight, fit_for, foresee
+from eyechart.runs.foresight import Foresight, fit_for, foresee, told_rule
 from eyechart.runs.gold import told_answer
 from eyechart.runs.listening import Beginning, Listener, Silent
 from eyechart.runs.matching import gauge_for
@@ -174,7 +174,10 @@ def _ask_all(
 ) -> _Asked:
     """Plan a run, find its folder and ask what is missing there."""
     identity = run_async(read_identity(model, options.loop.patience, listener))
-    ahead = foresee(model, identity, options.rules)
+    told = run_async(told_rule(model, utc_now().date()))
+    if told.reason:
+        listener.noted(told.reason)
+    ahead = foresee(model, identity, options.rules if told.rule is None else (*options.rules, told.rule))
     plan = plan_run(
         benchmark,
         views,

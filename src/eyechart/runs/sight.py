@@ -2,14 +2,18 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
+import msgspec
+
 from eyechart.kinds import ObservedPicture
 from eyechart.schema import Picture, Request, Seen, Size
-from eyechart.seen.ledger import chain_of, source_size, target_on_grid
+from eyechart.seen.algorithms import Resized
+from eyechart.seen.ledger import seen_as
 
 Predictor = Callable[[Size], ObservedPicture | None]
 """Says beforehand what a model will see of a picture of a given size, None if it cannot tell."""
 
 UNREPORTED = "the model does not say what it sees"
+TOKENS_ALONE = "the reply tells tokens, but no size"
 
 
 def planned_seen(requests: Iterable[Request], predict: Predictor | None) -> Iterator[Seen]:
@@ -55,25 +59,22 @@ def _seen(
     *,
     phase_is_planned: bool = False,
 ) -> Seen:
-    chain = chain_of(picture, (told.seen_size,)) if told and told.seen_size else None
-    target = target_on_grid(picture, chain, None) if chain else None
-    return Seen(
-        request_id=request_id,
-        picture_index=index,
-        phase="planned" if phase_is_planned else "observed",
+    known = Resized(unseen=UNREPORTED) if told is None else _resized(told, picture.size)
+    planned = seen_as(request_id, index, picture, known, unseen=UNREPORTED)
+    told_by = {} if told is None else {"rule_id": told.rule_id, "configuration_sha256": told.configuration_sha256}
+    if phase_is_planned:
+        return msgspec.structs.replace(planned, evidence=told.evidence if told else "unknown", **told_by)
+    return msgspec.structs.replace(
+        planned,
+        phase="observed",
         evidence=told.evidence if told else "unknown",
-        source_size=source_size(picture),
-        sent_size=picture.size,
         sent_bytes=sent[0],
         sent_media_type=sent[1],
-        seen_size=told.seen_size if told else None,
-        n_tiles=told.n_tiles if told else None,
-        visual_tokens=told.visual_tokens if told else None,
-        information_scale=chain.information if chain else None,
-        presented_scale=chain.presented if chain else None,
-        target_px=target.px if target else None,
-        anisotropy=chain.presented[0] / chain.presented[1] if chain else None,
-        rule_id=told.rule_id if told else None,
-        configuration_sha256=told.configuration_sha256 if told else None,
-        reason=None if told and told.seen_size else UNREPORTED,
+        **told_by,
     )
+
+
+def _resized(told: ObservedPicture, sent: Size) -> Resized:
+    stages = told.stages or (() if told.seen_size is None else (told.seen_size,))
+    unseen = "" if stages else UNREPORTED if told.visual_tokens is None else TOKENS_ALONE
+    return Resized(stages, told.visual_tokens, told.n_tiles, told.cell_px, sent=sent, kept=told.kept, unseen=unseen)

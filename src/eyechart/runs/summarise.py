@@ -24,6 +24,7 @@ from eyechart.runs.failures import group_failures
 from eyechart.runs.findings import find
 from eyechart.runs.picture_groups import group_pictures
 from eyechart.runs.readings import block_fragile, check_sensitivity, judge_unread, readings_of
+from eyechart.runs.reconcile import mismatch_warnings
 from eyechart.runs.region_findings import find_regions, size_contrasts, widen_rules
 from eyechart.runs.regions import summarise_grids
 from eyechart.runs.registration import StudyPlan, kept_copy, register
@@ -333,6 +334,7 @@ def _count_warnings(table: RunTable, conditions: Sequence[ConditionSummary]) -> 
         )
     if table.n_duplicates:
         warnings.append(f"{table.n_duplicates} requests were answered more than once; the first answer counts")
+    warnings.extend(mismatch_warnings(table, table.reconciliation))
     if all(cell.sight is None or cell.sight.seen_size is None for cell in table.cells.values()):
         warnings.append("what the model sees of each picture is not known, so sizes are those that were sent")
     unmatched = table.run.matching.unmatched if table.run.matching else ()

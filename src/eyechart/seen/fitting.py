@@ -31,7 +31,7 @@ def fitted_size(rule: Rule, size: Size, n_images: int = 1) -> Size | None:
     """
     within = _within(rule.limits, size, n_images)
     for _ in range(_MOST_STEPS):
-        seen = rule.algorithm.apply(within).size
+        seen = rule.apply(within).size
         if seen is None:
             return None
         seen = _within(rule.limits, seen, n_images)

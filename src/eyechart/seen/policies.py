@@ -11,6 +11,7 @@ from eyechart.seen.fitting import fitted_size
 from eyechart.seen.ledger import refusals, sent_scale
 from eyechart.seen.rules import Rule
 from eyechart.seen.shown import ShownPicture
+from eyechart.seen.standing import is_standing_file
 from eyechart.seen.transport import Transport
 
 # A PNG of ours is never longer than its raw pixels by more than this; white shrinks to about a thousandth.
@@ -18,7 +19,6 @@ _RAW_BYTES_PER_PX, _WHITE_BYTES_PER_PX = 3.02, 0.006
 # JPEG 95 of pure noise without colour subsampling, measured: 2.42 bytes a pixel as it is, 2.00 after downsampling.
 _JPEG_BYTES_PER_PX, _JPEG_RESIZED_BYTES_PER_PX, _JPEG_WHITE_BYTES_PER_PX = 2.45, 2.05, 0.02
 _FIXED_BYTES = 2048
-_STANDING_MEDIA_TYPES = frozenset({"image/jpeg", "image/png", "image/webp"})
 
 
 class PolicyCheck(Value, frozen=True, kw_only=True):
@@ -136,17 +136,6 @@ def upload_of(picture: Picture, size: Size, *, is_jpeg: bool = False) -> tuple[i
         return int(most) + _FIXED_BYTES, False, "image/jpeg"
     most = _RAW_BYTES_PER_PX * kept_px + _WHITE_BYTES_PER_PX * white_px
     return int(most) + _FIXED_BYTES, False, "image/png"
-
-
-def is_standing_file(picture: Picture) -> bool:
-    """Whether a picture leaves as the very file it comes from, if that holds neither profile nor transparency."""
-    geometry = picture.recipe.geometry
-    if picture.image.media_type not in _STANDING_MEDIA_TYPES or picture.image.exif_orientation != 1:
-        return False
-    if isinstance(geometry, GridComposition) or geometry.size != picture.image.size:
-        return False
-    is_unscaled = geometry.resized is None and geometry.enlarged is None
-    return is_unscaled and geometry.kept == (0, 0, *picture.image.size)
 
 
 def reason_kind(reason: str) -> str:
