@@ -353,3 +353,11 @@ def test_folder_named_as_a_picture_is_called_a_folder(folder):
     (folder / "pictures").mkdir()
     with pytest.raises(BenchmarkError, match="'pictures' is a folder in"):
         only_question(folder, {**ROW, "image": "pictures"})
+
+
+@pytest.mark.parametrize(("separator", "name"), [(";", "semicolons"), ("\t", "tabs")])
+def test_spreadsheet_with_another_separator_is_named(folder, separator, name):
+    rows = [["id", "image", "question"], ["q1", "a.png", "Which, if any?"]]
+    (folder / "questions.csv").write_text("\n".join(separator.join(row) for row in rows))
+    with pytest.raises(BenchmarkError, match=f"questions.csv:1: the cells are divided by {name}"):
+        open_folder(folder)

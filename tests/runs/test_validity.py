@@ -181,6 +181,15 @@ def test_ceiling_and_floor_are_named(table_of, rate):
     assert rules(table_of(lambda ask: guess(ask.identity, rate)))["LOW_CEILING"] == "warning"
 
 
+def test_many_views_at_chance_are_one_short_warning(table_of):
+    views = ",".join(f"crop_{ratio}x" for ratio in range(1, 10))
+    found = estimate(table_of(lambda ask: guess(ask.identity, 0.25), views=views), SCORER, ()).rules
+    (rule,) = [rule for rule in found if rule.code == "LOW_CEILING"]
+    assert len(rule.conditions) >= 7
+    assert "; the same holds for crop_2x, crop_3x" in rule.message
+    assert rule.message.endswith(" more")
+
+
 def test_repeats_are_said_with_their_noise(table_of):
     found = estimate(table_of(plan=PlanOptions(repeats=3)), SCORER, ())
     (rule,) = [rule for rule in found.rules if rule.code == "EPOCHS"]

@@ -249,3 +249,8 @@ def test_an_answer_before_the_list_of_options_is_no_echo_of_the_list():
     assert extract(f"Answer: C.\n{options}", COLOURS).letter == "C"
     assert extract(f"Answer: A. red\n\n{options}", COLOURS).letter == "A"
     assert extract(f"Answer: {options}", COLOURS).letter is None
+
+
+def test_a_letter_beyond_the_options_is_noted_though_the_text_is_read():
+    read = extract("Answer: E. blue", COLOURS, "lenient")
+    assert (read.letter, read.diagnostics) == ("B", ("beyond_range",))

@@ -116,6 +116,8 @@ def _separated(path: Path, delimiter: str) -> Iterator[Row]:
     kind, comma = ("TSV", "tab") if delimiter == "\t" else ("CSV", "comma")
     with path.open(encoding="utf-8-sig", newline="") as lines:
         reader = csv.DictReader(lines, strict=True, delimiter=delimiter)
+        if delimiter == ",":
+            _check_separator(reader, path)
         while True:
             try:
                 row = next(reader, None)
@@ -125,6 +127,19 @@ def _separated(path: Path, delimiter: str) -> Iterator[Row]:
             if row is None:
                 return
             yield Row(f"{path}:{reader.line_num}", _complete(row, f"{path}:{reader.line_num}", comma))
+
+
+def _check_separator(reader: "csv.DictReader[str]", path: Path) -> None:
+    """Refuse a file whose header is one cell that other separators would divide, as some spreadsheets write it."""
+    try:
+        header = reader.fieldnames or ()
+    except (csv.Error, UnicodeDecodeError):
+        return  # said with its line where the rows are read
+    for separator, name in ((";", "semicolons"), ("\t", "tabs")):
+        if len(header) == 1 and separator in header[0]:
+            raise BenchmarkError(
+                f"{path}:1: the cells are divided by {name}, not by commas", hint="save the file as comma-separated CSV"
+            )
 
 
 def _complete(row: dict[str, str], place: str, comma: str) -> dict[str, object]:

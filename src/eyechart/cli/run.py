@@ -148,4 +148,6 @@ def show_outcome(outcome: "Outcome", *, json: bool, has_report: bool = True) -> 
             say(f"hint: {outcome.stop.hint}")
     if outcome.n_missing:
         say(f"{outcome.n_missing} of {outcome.n_planned} answers are missing: run the same command again to ask them")
+    if outcome.n_unanswerable:
+        say(f"{outcome.n_unanswerable} of {outcome.n_planned} requests have no answer for good; the causes stand above")
     return outcome.exit_code

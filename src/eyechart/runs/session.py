@@ -29,7 +29,7 @@ from eyechart.runs.retrying import Stop
 from eyechart.runs.score import score_run
 from eyechart.runs.store import RunStore
 from eyechart.runs.summarise import summarise
-from eyechart.schema import ModelIdentity, Request, Sampling, Seen, Summary, View
+from eyechart.schema import ModelIdentity, Request, ResponseState, Sampling, Seen, Summary, View
 from eyechart.seen.rules import Rule
 
 # A served model without revision or fingerprint may be another one tomorrow.
@@ -96,9 +96,14 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     stop: Stop | None = None
 
     @property
+    def n_unanswerable(self) -> int:
+        """Requests that ended in a final error other than a refused picture, such as rows that a file does not hold."""
+        return sum(one.states.get(ResponseState.BAD_REQUEST, 0) for one in self.summary.conditions)
+
+    @property
     def exit_code(self) -> int:
-        """0 if every request has an answer or a final error, else 3."""
-        return EXIT_MISSING if self.n_missing else EXIT_DONE
+        """0 if every request has an answer or its picture was refused, which is a finding and no gap; else 3."""
+        return EXIT_MISSING if self.n_missing or self.n_unanswerable else EXIT_DONE
 
 
 def run_benchmark(

@@ -244,10 +244,12 @@ def _check_range(scores: ScoreTable, estimates: Sequence[Estimate]) -> list[Find
 
 
 def _merged(rules: Sequence[Finding]) -> Finding:
-    text = "; ".join(rule.message for rule in rules)
-    return msgspec.structs.replace(
-        rules[0], message=text, conditions=tuple(name for rule in rules for name in rule.conditions)
-    )
+    """Return one finding for all; from the second on, conditions are listed by name and the first few only."""
+    names = tuple(name for rule in rules for name in rule.conditions)
+    others = names[1 : _MOST_NAMED + 1]
+    more = f" and {len(names) - 1 - _MOST_NAMED} more" if len(names) - 1 > _MOST_NAMED else ""
+    text = f"{rules[0].message}; the same holds for {', '.join(others)}{more}" if others else rules[0].message
+    return msgspec.structs.replace(rules[0], message=text, conditions=names)
 
 
 def _check_epochs(table: RunTable) -> list[Finding]:

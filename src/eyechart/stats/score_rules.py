@@ -20,6 +20,7 @@ from eyechart.stats.sign_flip import sign_flip
 _CLEAR_P = 0.01
 _MISSING_POINTS = 0.005
 _UNPARSED_POINTS = 0.01
+_MOST_LISTED = 6
 _CEILING = 0.95
 _MANY = 20
 _GOLD_IMBALANCE = 0.05
@@ -95,11 +96,16 @@ def _check_rates(
     p_any = test(rates, np.ones(rates.shape, dtype=np.bool_)).p
     if not is_apart.any() and p_any >= _CLEAR_P:
         return None
-    listed = ", ".join(f"{column} {100 * count / n:.1f} %" for column, count in zip(conditions, counts, strict=True))
+    rated = [f"{column} {100 * count / n:.1f} %" for column, count in zip(conditions, counts, strict=True)]
+    listed = ", ".join(rated)
+    if len(rated) > _MOST_LISTED:
+        highest = [rated[index] for index in np.argsort(-counts, kind="stable") if is_apart[index]]
+        more = f" and {len(highest) - _MOST_LISTED} more" if len(highest) > _MOST_LISTED else ""
+        listed = f"{', '.join(highest[:_MOST_LISTED])}{more}, against {rated[lowest]}"
     return Finding(
         code=code,
         level="warning",
-        message=f"{what} answers differ between conditions ({name} p = {p_any:.3g}): {listed}"[:400],
+        message=f"{what} answers differ between conditions ({name} p = {p_any:.3g}): {listed}",
         conditions=tuple(column for column, apart in zip(conditions, is_apart, strict=True) if apart),
     )
 
