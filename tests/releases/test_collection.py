@@ -113,6 +113,7 @@ def test_collection_changes_its_revision_with_its_selection(tmp_path):
         (("chosen.txt", "other.txt"), UsageError, "other.txt cannot be read"),
         (("terms.md", "no.md"), UsageError, "no.md cannot be read"),
         (("title", "titel"), UsageError, "titel"),
+        (('task = "Anything"', 'boxes = "b.jsonl"'), UsageError, "boxes"),
     ],
 )
 def test_fault_in_a_recipe_is_named(recipe, tmp_path, capsys, change, error, message):

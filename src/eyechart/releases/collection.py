@@ -23,6 +23,7 @@ class SourceRecipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         name: Name in ``source_dataset``; what the benchmark says if None.
         data: What it reads, relative to the recipe.
         options: Its options.
+        boxes: File of target boxes for a source that publishes none, relative to the recipe.
         select: File with the ids to take, in this order, relative to the recipe; all if None.
         task: Task of its questions that have none.
         notice: Text file with the terms of this source, relative to the recipe.
@@ -32,9 +33,15 @@ class SourceRecipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str | None = None
     data: str | None = None
     options: dict[str, object] = msgspec.field(default_factory=dict)
+    boxes: str | None = None
     select: str | None = None
     task: str | None = None
     notice: str | None = None
+
+    def all_options(self, folder: Path) -> dict[str, object]:
+        """Return the options with the boxes among them, as a path that holds wherever the command runs."""
+        boxes = {"boxes": str((folder / self.boxes).absolute())} if self.boxes else {}
+        return {**self.options, **boxes}
 
 
 class CollectionRecipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -146,7 +153,9 @@ def open_collection(recipe: CollectionRecipe, folder: Path) -> CollectionBenchma
     """
     parts = [
         Part(
-            benchmark=open_benchmark(source.benchmark, folder / source.data if source.data else None, source.options),
+            benchmark=open_benchmark(
+                source.benchmark, folder / source.data if source.data else None, source.all_options(folder)
+            ),
             ids=read_ids(folder / source.select) if source.select else None,
             name=source.name,
             task=source.task,
