@@ -100,6 +100,15 @@ def test_judged_table_beside_the_predictions_gives_their_scores(tmp_path):
     assert [item.question_id for item in compared.changed] == ["4", "5"]
 
 
+def test_judged_table_of_other_answers_is_not_taken_for_theirs(tmp_path):
+    """m_D_crop_gpt_result is of the data set D_crop, and stands beside m_D too."""
+    write_xlsx(tmp_path / "m_D.xlsx", kit_table(QUESTIONS, GOLD))
+    others = kit_table(QUESTIONS, [*GOLD[:7], "another answer"], hit=[1] * 7 + [0])
+    write_xlsx(tmp_path / "m_D_crop_gpt_result.xlsx", others)
+    given, _, compared = scored(tmp_path / "m_D.xlsx")
+    assert (compared.n_rows, given.predictions["7", "original"].theirs) == (7, None)
+
+
 def test_two_judged_tables_are_not_chosen_between(tmp_path):
     write_xlsx(tmp_path / "m_D.xlsx", kit_table(QUESTIONS, GOLD))
     for judge in ("a", "b"):

@@ -25,15 +25,15 @@ COMMANDS: dict[str, str] = {
     "show": "Show one question with all its views, here and as an HTML page.",
     "check": "Show what models will see of each view, without asking anything.",
     "run": "Ask a model every question under every view; run it again to go on.",
-    "score": "Score stored answers again, without asking anything.",
+    "score": "Score stored answers again, or predictions made elsewhere, without asking anything.",
     "report": "Write the report of a run: HTML, figures, LaTeX and Markdown tables.",
     "explore": "Look at runs in the browser: all views of a question side by side, filters, comparisons.",
     "diff": "Compare two runs, two views of one run, or rank many models.",
     "leaderboard": "Show published results and your own runs side by side.",
     "export": "Write every answer as one row of a long table, for mixed models in R.",
-    "build": "Write a collection with all its views in the layout of SUM.",
+    "build": "Write a collection with all its views in the layout of SUM, from one source or several.",
     "split": "Split questions by picture, stratified by task and source.",
-    "verify": "Check every image, number and box of a collection.",
+    "verify": "Check every image, number and box of a collection, and say how it was made.",
     "new": "Start a view, benchmark, model, prompt, scorer, figure or report as one file and its test.",
 }
 """Command name (and name of its module and function) → help line."""

@@ -105,8 +105,8 @@ def read_kit(path: Path, kit: Kit, *, metric: str | None = None) -> tuple[KitRow
         BenchmarkError: If the file cannot be read, lacks a column, or has no metric of that name.
     """
     if kit == "vlmevalkit":
-        hits, logs = _judged(path)
-        rows = tuple(_vlmevalkit_row(row, hits, logs) for row in _table(path))
+        judged = _judged(path)
+        rows = tuple(_vlmevalkit_row(row, judged) for row in _table(path))
     else:
         rows = tuple(_lmms_row(row, metric) for row in read_rows(path))
     if not rows:
@@ -205,22 +205,23 @@ def _json_rows(path: Path) -> Iterator[Row]:
                 yield Row(f"{path}: item {number}", values)
 
 
-def _judged(path: Path) -> tuple[dict[str, float], dict[str, str]]:
-    """Return scores and logs by index of the judged file beside a prediction file; none where there is no such file."""
+def _judged(path: Path) -> dict[str, Mapping[str, object]]:
+    """Return the rows of the judged file beside a prediction file by index; none where there is no such file."""
     other = judged_file(path) if not path.stem.endswith("_result") else None
-    rows = list(_table(other)) if other else []
-    hits = {_key(row): hit for row in rows if (hit := _score(row.values.get("hit"))) is not None}
-    return hits, {_key(row): str(row.values.get("log") or "") for row in rows}
+    return {_key(row): row.values for row in _table(other)} if other else {}
 
 
-def _vlmevalkit_row(row: Row, hits: Mapping[str, float], logs: Mapping[str, str]) -> KitRow:
+def _vlmevalkit_row(row: Row, judged: Mapping[str, Mapping[str, object]]) -> KitRow:
     values, place = row.values, row.place
     if "prediction" not in values:
         raise BenchmarkError(f"{place}: no column 'prediction'", hint="is this a file of predictions?")
     key = _key(row)
     longest = MAX_CELL_CHARACTERS if ".xlsx:" in place else None
     text, state, notes = _stored_text(values.get("prediction"), longest=longest)
-    log = str(values.get("log") or logs.get(key, ""))
+    verdict = judged.get(key, {})
+    if _cell(verdict, "prediction") != _cell(values, "prediction"):
+        verdict = {}  # it judges another answer: the file is of another run or data set with a like name
+    log = str(values.get("log") or verdict.get("log") or "")
     if RANDOM_MARK in log:
         notes += ("the kit drew a random letter",)
     options = tuple(_cell(values, letter) for letter in ascii_uppercase)
@@ -237,7 +238,7 @@ def _vlmevalkit_row(row: Row, hits: Mapping[str, float], logs: Mapping[str, str]
         gold=gold if gold is not None and gold in ascii_uppercase[:n_options] else None,
         view=_cell(values, "view_id") or _cell(values, "view"),
         task=_cell(values, "category"),
-        theirs=hits.get(key) if theirs is None else theirs,
+        theirs=_score(verdict.get("hit")) if theirs is None else theirs,
         their_answer=_cell(values, "opt"),
         notes=notes,
     )
