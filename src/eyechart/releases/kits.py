@@ -86,7 +86,7 @@ def recognise_kit(path: Path) -> Kit | None:
         return "vlmevalkit"
     if suffix not in {".json", ".jsonl"} or not path.is_file():
         return None
-    first = next(_json_rows(path) if suffix == ".json" else read_rows(path), None)
+    first = next(_json_rows(path) if suffix == ".json" else _jsonl_rows(path), None)
     names = set(first.values) if first else set()
     if "doc_id" in names and names & {"resps", "filtered_resps"}:
         return "lmms-eval"
@@ -108,7 +108,7 @@ def read_kit(path: Path, kit: Kit, *, metric: str | None = None) -> tuple[KitRow
         judged = _judged(path)
         rows = tuple(_vlmevalkit_row(row, judged) for row in _table(path))
     else:
-        rows = tuple(_lmms_row(row, metric) for row in read_rows(path))
+        rows = tuple(_lmms_row(row, metric) for row in _jsonl_rows(path))
     if not rows:
         raise BenchmarkError(f"{path} holds no prediction", hint="was the file copied completely?")
     if metric is not None and all(row.theirs is None for row in rows):
@@ -203,6 +203,23 @@ def _json_rows(path: Path) -> Iterator[Row]:
         for number, values in enumerate(content, start=1):
             if isinstance(values, dict):
                 yield Row(f"{path}: item {number}", values)
+
+
+def _jsonl_rows(path: Path) -> Iterator[Row]:
+    """Yield the objects of a JSON-lines file; NaN, which Python's writer lets through, is None."""
+    number = 0
+    try:
+        with path.open(encoding="utf-8-sig") as lines:
+            for number, line in enumerate(lines, start=1):
+                values = json.loads(line, parse_constant=lambda _: None) if line.strip() else None
+                if isinstance(values, dict):
+                    yield Row(f"{path}:{number}", values)
+    except OSError as error:
+        raise BenchmarkError(f"{path} cannot be read ({error.strerror or error})", hint="check the path") from error
+    except ValueError as error:
+        raise BenchmarkError(
+            f"{path}:{max(1, number)}: not JSON ({error})", hint="was the file copied completely?"
+        ) from error
 
 
 def _judged(path: Path) -> dict[str, Mapping[str, object]]:
@@ -340,7 +357,7 @@ def _score(value: object) -> float | None:
             value = float(value)
         except ValueError:
             return None
-    is_score = isinstance(value, bool | int | float) and not math.isnan(value) and 0 <= value <= 1
+    is_score = isinstance(value, bool | int | float) and 0 <= value <= 1  # false for NaN
     return float(value) if is_score and isinstance(value, bool | int | float) else None
 
 
