@@ -145,6 +145,7 @@ def run(  # noqa: PLR0913 -- every one is a keyword that a run may need
     prompt: str | None = None,
     scorer: str | None = None,
     sampling: Sampling | None = None,
+    allow_faults: bool = False,
 ) -> RunResult:
     """Ask a model every question under every view, and estimate. Interrupt it and call it again: it goes on.
 
@@ -161,6 +162,7 @@ def run(  # noqa: PLR0913 -- every one is a keyword that a run may need
         prompt: Name of the wording; the benchmark's own if left out.
         scorer: Name of the scorer, with its mode if not the default; the benchmark's own if left out.
         sampling: Sampling parameters; temperature 0 if left out.
+        allow_faults: Ask a published collection although it has errors; every report says so.
 
     Raises:
         EyechartError: If something concerns the whole run; what was answered is kept.
@@ -177,6 +179,7 @@ def run(  # noqa: PLR0913 -- every one is a keyword that a run may need
             loop=LoopSettings(concurrency=concurrency),
             where=Destination(out=None if out is None else Path(out)),
             scorer=scorer,
+            allows_faults=allow_faults,
         ),
     )
     return RunResult(folder=outcome.store.folder, summary=outcome.summary, n_missing=outcome.n_missing)

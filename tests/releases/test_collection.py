@@ -113,6 +113,7 @@ def test_collection_changes_its_revision_with_its_selection(tmp_path):
         (("chosen.txt", "other.txt"), UsageError, "other.txt cannot be read"),
         (("terms.md", "no.md"), UsageError, "no.md cannot be read"),
         (("title", "titel"), UsageError, "titel"),
+        (('task = "Anything"', 'boxes = "b.jsonl"'), UsageError, "boxes"),
     ],
 )
 def test_fault_in_a_recipe_is_named(recipe, tmp_path, capsys, change, error, message):
@@ -157,3 +158,10 @@ def test_recipe_without_sources_and_with_flags_of_a_single_one_is_refused(recipe
     recipe.write_text('title = "x"\n')
     assert run_app(["build", str(recipe), "--out", str(tmp_path / "x")]) == 2
     assert "names no source" in capsys.readouterr().err
+
+
+def test_field_can_say_the_task_better_than_the_source(tmp_path):
+    rows = [{**QUESTIONS[0], "attribute": "material"}, {**QUESTIONS[1], "attribute": "color"}, QUESTIONS[2]]
+    write_source(tmp_path, rows)
+    part = Part(open_source(tmp_path), task_field="attribute")
+    assert [question.task for question in CollectionBenchmark([part], 0).questions()] == ["material", "color", "OCR"]

@@ -5,6 +5,7 @@ import json
 import pytest
 from releases.made import CLEAN_QUESTIONS, QUESTIONS, make_release
 
+import eyechart
 from eyechart.benchmarks.sum import SumKind, SumOptions
 from eyechart.cli._app import run_app
 from eyechart.errors import BenchmarkError
@@ -107,3 +108,13 @@ def test_run_that_leaves_the_fault_out_is_not_refused(release, tmp_path, monkeyp
     arguments = ["run", "sum", "--data", str(release), "--model", "simulated/oracle", "--out", "kept", "--no-report"]
     assert run_app([*arguments, "--views", "original,crop_1x"]) == 0
     assert SumKind().open(release, SumOptions()).root == release
+
+
+def test_python_refuses_and_allows_like_the_command_line(release, tmp_path):
+    (release / CROP).unlink()
+    collection = eyechart.benchmark("sum", data=release)
+    asked = {"model": "simulated/oracle", "views": "original,crop_3x", "out": tmp_path / "run"}
+    with pytest.raises(BenchmarkError, match="missing_image"):
+        eyechart.run(collection, **asked)
+    result = eyechart.run(collection, **asked, allow_faults=True)
+    assert result.summary.run.allowed_faults == ("1 × missing_image (000001)",)

@@ -27,7 +27,7 @@ def score(
             negative="",
             show_default=False,
             help="File of predictions instead of a run: JSONL or CSV with id, view_id and response, a VLMEvalKit table "
-            "(xlsx, tsv, json) or lmms-eval samples (jsonl); may be repeated.",
+            "(xlsx, tsv, json) or lmms-eval samples (jsonl), or a folder of such; may be repeated.",
         ),
     ] = (),
     benchmark: Annotated[str, Parameter(group=_Given, help="What the predictions answer.")] = "sum",

@@ -10,6 +10,7 @@ from eyechart.errors import UsageError
 from eyechart.releases.conform import DEFAULT_PIXEL_QUESTIONS
 
 if TYPE_CHECKING:
+    from eyechart.releases.conform import ConformReport
     from eyechart.releases.content import ContentReport
     from eyechart.releases.findings import VerifyReport
 
@@ -59,28 +60,35 @@ def verify(
     if run and not content:
         raise UsageError("--run is read by --content only", hint="add --content")
     checked = _check(release, jobs)
-    conformance = None
-    if explain:
-        from eyechart.releases.conform import explain_release
-
-        damaged = {finding.id for finding in checked.errors if finding.id is not None}
-        conformance = explain_release(release, n_pixel_questions=pixels, without=damaged)
+    conformance = _explain(release, checked, pixels) if explain else None
     listed = _check_content(release, run, jobs) if content else None
     if json:
         parts = {"verified": checked, "explained": conformance, "content": listed}
         print_json({name: part for name, part in parts.items() if part is not None} if explain or content else checked)
+        _say_counts(checked)
     else:
-        _show_findings(checked)
+        _show(checked, conformance, listed)
+    return 1 if checked.errors else 0
+
+
+def _show(checked: "VerifyReport", conformance: "ConformReport | None", listed: "ContentReport | None") -> None:
+    _show_findings(checked)
     _say_counts(checked)
-    if conformance is not None and not json:
+    if conformance is not None:
         from eyechart.cli._explain import show_conformance
 
         show_conformance(conformance)
-    if listed is not None and not json:
+    if listed is not None:
         from eyechart.cli._content import show_content
 
         show_content(listed)
-    return 1 if checked.errors else 0
+
+
+def _explain(release: Path, checked: "VerifyReport", n_pixel_questions: int) -> "ConformReport":
+    from eyechart.releases.conform import explain_release
+
+    damaged = {finding.id for finding in checked.errors if finding.id is not None}
+    return explain_release(release, n_pixel_questions=n_pixel_questions, without=damaged)
 
 
 def _check(release: Path, jobs: int | None) -> "VerifyReport":
