@@ -98,11 +98,16 @@ def test_a_grid_that_is_no_size_is_refused(grid, needles):
 def test_answers_are_read_in_every_form(tmp_path):
     write_needles(tmp_path, 1)
     row = {"image": "p0.png", "question": "?"}
-    forms = [{"answers": ["a", "b"]}, {"answers": '["a", "b"]'}, {"answer": [{"answer": "a"}, {"answer": "b"}]}]
+    forms = [
+        {"answers": ["a", "b"]},
+        {"answers": '["a", "b"]'},
+        {"answer": [{"answer": "a"}, {"answer": "b"}]},
+        {"answers": "a | b"},
+    ]
     write_rows(tmp_path, [{**row, **form} for form in forms])
     questions = list(open_white(tmp_path).questions())
-    assert [question.answers for question in questions] == [("a", "b")] * 3
-    assert [question.id for question in questions] == ["0", "1", "2"]
+    assert [question.answers for question in questions] == [("a", "b")] * 4
+    assert [question.id for question in questions] == ["0", "1", "2", "3"]
 
 
 @pytest.mark.parametrize(

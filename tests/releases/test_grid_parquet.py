@@ -269,6 +269,18 @@ def test_pictures_of_another_grid_are_refused(stored):
         eyechart.benchmark("whitebackground", stored / "whitebackground", grid=3)
 
 
+def test_the_grid_of_one_cell_serves_as_needles_of_every_other_grid(stored, tmp_path):
+    made = eyechart.benchmark("whitebackground", needles=str(stored / "whitebackground"), grid="1,7")
+    first = next(made.questions())
+    assert (first.id, first.answers) == ("coco_0", ("0",) * 9 + ("none",))
+    assert first.image.size == Size(448, 448)
+    check_benchmark(made)
+    again = eyechart.benchmark("whitebackground", needles=str(stored / "whitebackground"), grid="1,7")
+    assert again.identity == made.identity
+    (file,) = (stored / "whitebackground" / "whitebackground_1x1").iterdir()
+    assert next(eyechart.benchmark("whitebackground", needles=str(file), grid=3).questions()).id == "coco_0"
+
+
 def test_a_grid_that_a_copy_lacks_is_named(stored):
     with pytest.raises(UsageError, match="holds no whitebackground_5x5") as error:
         eyechart.benchmark("whitebackground", stored / "whitebackground", grid=5)

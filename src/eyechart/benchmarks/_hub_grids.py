@@ -220,8 +220,10 @@ def find_hub_grids(
     lacking = [size for size, paths in files.items() if not paths]
     if lacking:
         there = sorted({path.parent.name for path in parquet_files(data) if path.parent.name.startswith(f"{name}_")})
+        make = f", or make it from needles: --option needles={data}" if f"{name}_1x1" in there else ""
         raise UsageError(
-            f"{data} holds no {name}_{lacking[0]}x{lacking[0]}", hint=f"there is {', '.join(there)}: --option grid="
+            f"{data} holds no {name}_{lacking[0]}x{lacking[0]}",
+            hint=f"there is {', '.join(there)}: --option grid={make}",
         )
     return HubGrids(name, style, files, defaults, data)
 

@@ -21,7 +21,7 @@ class WhiteBackgroundOptions(NeedleOptions, frozen=True, forbid_unknown_fields=T
 
     Args:
         question_column: Column of the question.
-        answers_column: Column of the accepted answers: one text, or a list as from several people.
+        answers_column: Column of the accepted answers: one text, several separated by "|", or a list.
     """
 
     question_column: str = "question"
