@@ -104,13 +104,14 @@ def read_needles(data: Path, options: NeedleOptions, text_column: str, answers_c
         BenchmarkError: If a row lacks a value, an id repeats, or a picture cannot be read.
     """
     columns = (text_column, answers_column)
+    warnings: tuple[str, ...] = ()
     unpacked = unpack_needles(data, options.id_column)
     if unpacked is not None:
         needles = tuple(
             _needle(one.row, str(number), options, columns, (one.path, one.image))
             for number, one in enumerate(unpacked.rows)
         )
-        sha256, warnings = unpacked.sha256, ()
+        sha256 = unpacked.sha256
     else:
         file = find_question_file(data, options.file, _EXAMPLE)
         pictures = Pictures(file.parent / (options.image_root or "."))
