@@ -6,8 +6,8 @@ from needles_made import write_needles, write_rows
 from PIL import Image
 
 import eyechart
+from eyechart.benchmarks._cell_names import view_ids
 from eyechart.benchmarks._distractors import load_embedding
-from eyechart.benchmarks._grid_questions import view_ids
 from eyechart.contracts import check_benchmark
 from eyechart.errors import BenchmarkError, GeometryError, UsageError
 from eyechart.images.decode import decode
@@ -82,6 +82,14 @@ def test_a_benchmark_is_asked_in_every_cell_of_its_grids(grid, n_views, needles)
     views = open_white(needles, grid=grid).defaults.views
     assert len(set(views)) == n_views
     assert all(format_view(parse_view(view_id)) == view_id for view_id in views)
+
+
+def test_a_grid_is_the_same_however_it_is_written_and_wherever_its_needles_lie(needles, tmp_path):
+    first = open_complex(needles, grid=3)
+    needles.rename(tmp_path / "moved")
+    second = eyechart.benchmark("complexgrid", tmp_path / "moved", grid=" 3")
+    assert first.identity == second.identity
+    assert str(tmp_path) not in str(first.identity)
 
 
 @pytest.mark.parametrize("style", ["white", "captioned"])

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from eyechart.benchmarks._cache import cache_folder
-from eyechart.benchmarks._grid_questions import view_id_of
+from eyechart.benchmarks._cell_names import view_id_of
 from eyechart.benchmarks._parquet_rows import ParquetRow, ParquetRows, parquet_files
 from eyechart.benchmarks._release import fetched_from
 from eyechart.errors import BenchmarkError, UsageError
