@@ -6,8 +6,8 @@ from needles_made import write_needles, write_rows
 from PIL import Image
 
 import eyechart
+from eyechart.benchmarks._cell_names import view_ids
 from eyechart.benchmarks._distractors import load_embedding
-from eyechart.benchmarks._grid_questions import view_ids
 from eyechart.contracts import check_benchmark
 from eyechart.errors import BenchmarkError, GeometryError, UsageError
 from eyechart.images.decode import decode
@@ -84,6 +84,14 @@ def test_a_benchmark_is_asked_in_every_cell_of_its_grids(grid, n_views, needles)
     assert all(format_view(parse_view(view_id)) == view_id for view_id in views)
 
 
+def test_a_grid_is_the_same_however_it_is_written_and_wherever_its_needles_lie(needles, tmp_path):
+    first = open_complex(needles, grid=3)
+    needles.rename(tmp_path / "moved")
+    second = eyechart.benchmark("complexgrid", tmp_path / "moved", grid=" 3")
+    assert first.identity == second.identity
+    assert str(tmp_path) not in str(first.identity)
+
+
 @pytest.mark.parametrize("style", ["white", "captioned"])
 def test_cells_are_named_as_the_view_family_names_them(style):
     assert view_ids(style, (3,), 4) == tuple(format_view(cell) for cell in grid_cells(style, 3, 4))
@@ -98,11 +106,16 @@ def test_a_grid_that_is_no_size_is_refused(grid, needles):
 def test_answers_are_read_in_every_form(tmp_path):
     write_needles(tmp_path, 1)
     row = {"image": "p0.png", "question": "?"}
-    forms = [{"answers": ["a", "b"]}, {"answers": '["a", "b"]'}, {"answer": [{"answer": "a"}, {"answer": "b"}]}]
+    forms = [
+        {"answers": ["a", "b"]},
+        {"answers": '["a", "b"]'},
+        {"answer": [{"answer": "a"}, {"answer": "b"}]},
+        {"answers": "a | b"},
+    ]
     write_rows(tmp_path, [{**row, **form} for form in forms])
     questions = list(open_white(tmp_path).questions())
-    assert [question.answers for question in questions] == [("a", "b")] * 3
-    assert [question.id for question in questions] == ["0", "1", "2"]
+    assert [question.answers for question in questions] == [("a", "b")] * 4
+    assert [question.id for question in questions] == ["0", "1", "2", "3"]
 
 
 @pytest.mark.parametrize(

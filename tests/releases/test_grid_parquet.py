@@ -166,7 +166,9 @@ def test_files_of_another_division_do_not_stay(needles, tmp_path):
     build(needles, tmp_path / "out", grid=2)
     (file,) = (tmp_path / "out" / "whitebackground_2x2").iterdir()
     file.rename(file.with_name("test-00001-of-00002.parquet"))
+    file.with_name("test-00000-of-00002.unfinished").write_bytes(b"killed")
     build(needles, tmp_path / "out", grid=2)
+    assert [path.name for path in file.parent.iterdir()] == ["test-00000-of-00001.parquet"]
     assert rows_of(tmp_path / "out", "whitebackground_2x2").num_rows == 36
 
 
@@ -267,6 +269,18 @@ def test_pictures_of_another_grid_are_refused(stored):
     (stored / "whitebackground" / "whitebackground_2x2").rename(stored / "whitebackground" / "whitebackground_3x3")
     with pytest.raises(BenchmarkError, match="896×896 px, a 3×3 grid 1344×1344"):
         eyechart.benchmark("whitebackground", stored / "whitebackground", grid=3)
+
+
+def test_the_grid_of_one_cell_serves_as_needles_of_every_other_grid(stored, tmp_path):
+    made = eyechart.benchmark("whitebackground", needles=str(stored / "whitebackground"), grid="1,7")
+    first = next(made.questions())
+    assert (first.id, first.answers) == ("coco_0", ("0",) * 9 + ("none",))
+    assert first.image.size == Size(448, 448)
+    check_benchmark(made)
+    again = eyechart.benchmark("whitebackground", needles=str(stored / "whitebackground"), grid="1,7")
+    assert again.identity == made.identity
+    (file,) = (stored / "whitebackground" / "whitebackground_1x1").iterdir()
+    assert next(eyechart.benchmark("whitebackground", needles=str(file), grid=3).questions()).id == "coco_0"
 
 
 def test_a_grid_that_a_copy_lacks_is_named(stored):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from eyechart.benchmarks._cache import cache_folder
-from eyechart.benchmarks._grid_questions import view_id_of
+from eyechart.benchmarks._cell_names import view_id_of
 from eyechart.benchmarks._parquet_rows import ParquetRow, ParquetRows, parquet_files
 from eyechart.benchmarks._release import fetched_from
 from eyechart.errors import BenchmarkError, UsageError
@@ -220,8 +220,10 @@ def find_hub_grids(
     lacking = [size for size, paths in files.items() if not paths]
     if lacking:
         there = sorted({path.parent.name for path in parquet_files(data) if path.parent.name.startswith(f"{name}_")})
+        make = f", or make it from needles: --option needles={data}" if f"{name}_1x1" in there else ""
         raise UsageError(
-            f"{data} holds no {name}_{lacking[0]}x{lacking[0]}", hint=f"there is {', '.join(there)}: --option grid="
+            f"{data} holds no {name}_{lacking[0]}x{lacking[0]}",
+            hint=f"there is {', '.join(there)}: --option grid={make}",
         )
     return HubGrids(name, style, files, defaults, data)
 

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import msgspec
 
+from eyechart.benchmarks._cell_names import view_ids
 from eyechart.benchmarks._distractors import Candidate, Choice, Similarity, choose_at_random, load_embedding
-from eyechart.benchmarks._grid_questions import GridBenchmark, stored_options, view_ids
+from eyechart.benchmarks._grid_questions import GridBenchmark, stored_options
 from eyechart.benchmarks._hub_grids import HubGrids, find_hub_grids
 from eyechart.benchmarks._needles import Needle, NeedleOptions, needle_source, read_needles
 from eyechart.errors import ImageError, UsageError

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import msgspec
 
-from eyechart.benchmarks._grid_questions import GridBenchmark, stored_options, view_ids
+from eyechart.benchmarks._cell_names import view_ids
+from eyechart.benchmarks._grid_questions import GridBenchmark, stored_options
 from eyechart.benchmarks._hub_grids import HubGrids, find_hub_grids
 from eyechart.benchmarks._needles import Needle, NeedleOptions, needle_source, read_needles
 from eyechart.errors import UsageError
@@ -21,7 +22,7 @@ class WhiteBackgroundOptions(NeedleOptions, frozen=True, forbid_unknown_fields=T
 
     Args:
         question_column: Column of the question.
-        answers_column: Column of the accepted answers: one text, or a list as from several people.
+        answers_column: Column of the accepted answers: one text, several separated by "|", or a list.
     """
 
     question_column: str = "question"

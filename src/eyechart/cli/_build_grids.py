@@ -54,5 +54,6 @@ def build_grid_configs(
             f"{one.config}: {one.n_bases} base samples, {one.n_rows} rows in {one.n_files} files of "
             f"{one.n_bytes / _MEGA:.1f} MB together, {one.n_kept} kept from before"
         )
-    say(f"ask it: eyechart run {benchmark.identity.name} --data {out} --model …")
+    sizes = ",".join(one.config.rpartition("x")[2] for one in built)
+    say(f"ask it: eyechart run {benchmark.identity.name} --data {out} --option grid={sizes} --model …")
     return 0
