@@ -253,6 +253,14 @@ class AskDefaults(Value, frozen=True):
 
 
 @runtime_checkable
+class HoldsRelease(Protocol):
+    """A benchmark that is a published collection: its papers lie in ``root``, its images too unless streamed."""
+
+    root: Path
+    is_streamed: bool
+
+
+@runtime_checkable
 class SaysHowToAsk(Protocol):
     """A benchmark that is not asked under SUM's views, or not for an option's letter."""
 

@@ -8,6 +8,7 @@ from eyechart.errors import UsageError
 from eyechart.kinds import Benchmark, BenchmarkKind, Model, ModelKind, ModelOptions, Prompt, Scorer
 from eyechart.registry import load, names, unknown_name
 from eyechart.settings import read_settings
+from eyechart.wording import FilePrompt, is_prompt_file
 
 DEFAULT_PROMPT = "letter_normalized"
 DEFAULT_SCORER = "option_letter"
@@ -52,15 +53,17 @@ def open_model(spec: str, options: ModelOptions | None = None) -> Model:
 
 
 def open_prompt(prompt_id: str = DEFAULT_PROMPT) -> Prompt:
-    """Return a prompt by name, or by ``name@version``.
+    """Return a prompt by name, by ``name@version``, or by the path of a file (``mine.txt``).
 
     Raises:
-        UsageError: If there is no such prompt or version.
+        UsageError: If there is no such prompt or version, or the file is no prompt.
 
     Example:
         >>> open_prompt("letter_normalized@1").version
         1
     """
+    if is_prompt_file(prompt_id):
+        return FilePrompt(Path(prompt_id))
     name, _, version = prompt_id.partition("@")
     prompt = cast("type[Prompt]", load("prompt", name))()
     if version and version != str(prompt.version):

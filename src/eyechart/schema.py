@@ -572,6 +572,7 @@ class Run(Record, frozen=True, kw_only=True):
     choices_taken: dict[str, str] = {}
     command: tuple[str, ...] = ()
     scorer: str | None = None
+    allowed_faults: tuple[str, ...] = ()
 
 
 class ConditionSummary(Value, frozen=True):

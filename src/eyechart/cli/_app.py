@@ -22,6 +22,7 @@ COMMANDS: dict[str, str] = {
     "demo": "Try it: an offline eye test of a small OCR model, or of your own endpoint.",
     "ls": "List views, presets, benchmarks, models, prompts, scorers, figures and reports.",
     "fetch": "Load a published collection, or only some views and questions of it.",
+    "show": "Show one question with all its views, here and as an HTML page.",
     "check": "Show what models will see of each view, without asking anything.",
     "run": "Ask a model every question under every view; run it again to go on.",
     "score": "Score stored answers again, without asking anything.",
@@ -31,6 +32,7 @@ COMMANDS: dict[str, str] = {
     "leaderboard": "Show published results and your own runs side by side.",
     "export": "Write every answer as one row of a long table, for mixed models in R.",
     "build": "Write a collection with all its views in the layout of SUM.",
+    "split": "Split questions by picture, stratified by task and source.",
     "verify": "Check every image, number and box of a collection.",
     "new": "Start a view, benchmark, model, prompt, scorer, figure or report as one file and its test.",
 }

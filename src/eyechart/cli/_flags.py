@@ -186,9 +186,32 @@ class AskFlags:
         Parameter(group=_Asking, help="Scorer, such as option_letter.lenient; the benchmark's own if left out."),
     ] = None
     prompt: Annotated[
-        str | None, Parameter(group=_Asking, help="Wording, such as letter_legacy@1; the benchmark's own if left out.")
+        str | None,
+        Parameter(
+            group=_Asking,
+            help="Wording: letter_legacy@1, a file such as mine.txt with {question} and {options}, or release:NAME; "
+            "the benchmark's own if left out.",
+        ),
     ] = None
+    trust: Annotated[
+        bool,
+        Parameter(
+            group=_Asking,
+            negative="",
+            show_default=False,
+            help="Let the release's own scripts/prompts.py run, for --prompt release:NAME.",
+        ),
+    ] = False
 
+    allow_faults: Annotated[
+        bool,
+        Parameter(
+            group=_Asking,
+            negative="",
+            show_default=False,
+            help="Ask a collection that has errors; they are printed in every report.",
+        ),
+    ] = False
     plan: Annotated[
         Path | None, Parameter(group=_Asking, help="Plan written by check --write-plan; its results are confirmatory.")
     ] = None
@@ -227,6 +250,7 @@ class AskFlags:
             scorer=self.scorer,
             has_preflight=self.preflight,
             is_same_weights=self.same_weights,
+            allows_faults=self.allow_faults,
             command=("eyechart", *sys.argv[1:]),
             registration=None if self.plan is None else read_plan(self.plan),
         )

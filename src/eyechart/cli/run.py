@@ -20,7 +20,7 @@ from eyechart.cli._hub import open_streamed_release
 from eyechart.cli._output import Json, print_json, say
 
 if TYPE_CHECKING:
-    from eyechart.kinds import Benchmark
+    from eyechart.kinds import Benchmark, Prompt
     from eyechart.runs.session import Outcome
     from eyechart.schema import View
 
@@ -77,7 +77,7 @@ def ask(
 ) -> "Outcome":
     """Run a benchmark with progress on stderr."""
     from eyechart.cli._progress import RunProgress
-    from eyechart.opening import open_model, open_prompt
+    from eyechart.opening import open_model
     from eyechart.runs.choosing import defaults_of
     from eyechart.runs.session import run_benchmark
 
@@ -86,9 +86,25 @@ def ask(
         named = with_blind_views(named)
     options = ask_flags.run_options(model_flags, picture_flags, preset)
     opened = open_model(model, model_flags.options())
-    prompt = open_prompt(ask_flags.prompt or defaults_of(benchmark).prompt)
+    prompt = open_wording(benchmark, ask_flags.prompt or defaults_of(benchmark).prompt, is_trusted=ask_flags.trust)
     with RunProgress() as progress:
         return run_benchmark(benchmark, opened, named, prompt, options=options, listener=progress)
+
+
+def open_wording(benchmark: "Benchmark", prompt_id: str, *, is_trusted: bool) -> "Prompt":
+    """Return a prompt by name, from a file, or, where it is trusted, from a release's own program."""
+    from eyechart.errors import UsageError
+    from eyechart.kinds import HoldsRelease
+    from eyechart.opening import open_prompt
+    from eyechart.releases.own_prompts import PREFIX, open_release_prompt
+
+    if not prompt_id.startswith(PREFIX):
+        return open_prompt(prompt_id)
+    if not isinstance(benchmark, HoldsRelease):
+        raise UsageError(
+            f"{benchmark.identity.name} is no release and has no prompts of its own", hint="eyechart ls prompts"
+        )
+    return open_release_prompt(benchmark.root, prompt_id, is_trusted=is_trusted)
 
 
 def choose_views(benchmark: "Benchmark", text: str | None) -> tuple[tuple["View", ...], str | None]:

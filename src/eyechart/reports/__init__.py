@@ -19,6 +19,7 @@ from eyechart.reports._board import latex_board, markdown_board, text_board, tex
 from eyechart.reports._board_html import html_board
 from eyechart.reports._figures import drawn_figures
 from eyechart.reports._printable import printable
+from eyechart.reports._question_page import format_box, write_question_page
 from eyechart.reports._regions import grid_tables
 from eyechart.reports._table import Column, Row, Table, render_table
 from eyechart.schema import Summary
@@ -31,6 +32,7 @@ __all__ = [
     "Row",
     "Table",
     "anonymise",
+    "format_box",
     "grid_tables",
     "html_board",
     "latex_board",
@@ -40,6 +42,7 @@ __all__ = [
     "text_board",
     "text_rows",
     "write_all",
+    "write_question_page",
 ]
 
 

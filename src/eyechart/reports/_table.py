@@ -271,7 +271,9 @@ def _caption(summary: Summary) -> str:
 def _notes(summary: Summary, facts: list[_Facts]) -> tuple[str, ...]:
     """Say how the numbers were made and what the words in the cells mean."""
     contrasts = [fact.contrast for fact in facts if fact.contrast is not None]
-    notes = ["Pixels sent and target seen are medians over questions; the target is measured by its shorter side."]
+    faults = summary.run.allowed_faults
+    notes = [f"Asked with --allow-faults of a collection that has errors: {'; '.join(faults)}."] if faults else []
+    notes.append("Pixels sent and target seen are medians over questions; the target is measured by its shorter side.")
     if summary.estimates:
         methods = ", ".join(dict.fromkeys(estimate.method for estimate in summary.estimates))
         notes.append(f"Accuracy is over the answers that have a score; interval: {methods}.")

@@ -37,6 +37,7 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     versions: dict[str, str] = {}
     command: tuple[str, ...] = ()
     scorer: str | None = None
+    allowed_faults: tuple[str, ...] = ()
 
 
 def find_or_create(plan: Plan, where: Destination, origin: Origin, seen: Iterable[Seen] = ()) -> tuple[RunStore, bool]:
@@ -107,6 +108,7 @@ def run_record(plan: Plan, run_id: str, origin: Origin) -> Run:
         n_rotations=min(options.rotations, max((len(question.choices) for question in plan.questions), default=1) or 1),
         command=origin.command,
         scorer=origin.scorer,
+        allowed_faults=origin.allowed_faults,
     )
 
 

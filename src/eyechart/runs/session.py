@@ -10,8 +10,9 @@ from typing import TypeVar
 
 import msgspec
 
-from eyechart.kinds import Benchmark, Model, PredictsSeen, Prompt, TakesGold
+from eyechart.kinds import Benchmark, HoldsRelease, Model, PredictsSeen, Prompt, TakesGold
 from eyechart.opening import DEFAULT_SCORER, open_scorer
+from eyechart.releases.fitness import check_fitness
 from eyechart.runs.answers import stale_ids
 from eyechart.runs.choosing import defaults_of
 from eyechart.runs.execute import Asker, LoopSettings, check_limits, read_identity, utc_now, writer_name
@@ -50,6 +51,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         command: The command line, for ``run.json``.
         registration: The plan that was written before; a copy is kept in the run folder.
         max_decoded_bytes: Bound of the decoded originals kept in memory.
+        allows_faults: Whether a published collection with errors is asked all the same.
     """
 
     sampling: Sampling = Sampling()
@@ -62,6 +64,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     command: tuple[str, ...] = ()
     registration: StudyPlan | None = None
     max_decoded_bytes: int = 512 << 20
+    allows_faults: bool = False
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -167,19 +170,51 @@ def _ask_all(
     """Plan a run, find its folder and ask what is missing there."""
     identity = run_async(read_identity(model, options.loop.patience, listener))
     plan = plan_run(benchmark, views, prompt, model=identity, sampling=options.sampling, options=options.plan)
-    session = _Session(benchmark, model, plan, options, listener)
+    origin = Origin(
+        now=utc_now(),
+        versions=_versions(),
+        command=options.command,
+        scorer=options.scorer,
+        allowed_faults=_check_collection(benchmark, plan, options),
+    )
+    session = _Session(benchmark, model, plan, options, listener, origin=origin)
     del plan  # its view images are on the disk now
     stop = session.ask_missing()
     return session.result(stop)
 
 
+def _check_collection(benchmark: Benchmark, plan: Plan, options: RunOptions) -> tuple[str, ...]:
+    """Return the errors of a published collection that the user allows; none for any other benchmark.
+
+    Raises:
+        BenchmarkError: If it has errors and they are not allowed.
+    """
+    if not isinstance(benchmark, HoldsRelease):
+        return ()
+    return check_fitness(
+        benchmark.root,
+        [question.id for question in plan.questions],
+        plan.views,
+        has_images=not benchmark.is_streamed,
+        allows_faults=options.allows_faults,
+    )
+
+
 class _Session:
     """A plan in its folder, with a model to ask."""
 
-    def __init__(self, benchmark: Benchmark, model: Model, plan: Plan, options: RunOptions, listener: Listener) -> None:
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        model: Model,
+        plan: Plan,
+        options: RunOptions,
+        listener: Listener,
+        *,
+        origin: Origin,
+    ) -> None:
         self._benchmark, self._model = benchmark, model
         self._options, self._listener = options, listener
-        origin = Origin(now=utc_now(), versions=_versions(), command=options.command, scorer=options.scorer)
         predict = _predictor(model)
         self.store, self.is_resumed = find_or_create(plan, options.where, origin, planned_seen(plan.requests, predict))
         if options.registration is not None:
