@@ -573,6 +573,7 @@ class Run(Record, frozen=True, kw_only=True):
     command: tuple[str, ...] = ()
     scorer: str | None = None
     allowed_faults: tuple[str, ...] = ()
+    protocol: str | None = None
 
 
 class ConditionSummary(Value, frozen=True):

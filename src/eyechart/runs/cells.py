@@ -140,6 +140,7 @@ class AskedQuestion(msgspec.Struct, frozen=True):
         source: Collection it comes from, if the benchmark says.
         target_share: Area of the targets as a share of the picture, None without a target.
         notes: Remarks of the benchmark, such as known errata.
+        base_id: Id that the rows of one question in several orders of its options share.
     """
 
     id: str
@@ -151,6 +152,7 @@ class AskedQuestion(msgspec.Struct, frozen=True):
     source: str | None = None
     target_share: float | None = None
     notes: tuple[str, ...] = ()
+    base_id: str | None = None
 
     @property
     def has_errata(self) -> bool:
@@ -374,6 +376,7 @@ def _asked(question: Question) -> AskedQuestion:
         source=question.source,
         target_share=area / question.image.size.n_px if boxes else None,
         notes=question.notes,
+        base_id=str(question.extra["base_id"]) if question.extra.get("base_id") is not None else None,
     )
 
 

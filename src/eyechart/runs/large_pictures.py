@@ -60,12 +60,16 @@ class LargeSource:
 
     def serves(self, picture: Picture) -> bool:
         """Return whether a picture is a view of a file that is better read in parts than decoded."""
-        size, resampler = picture.image.size, picture.recipe.resampler
-        if not isinstance(picture.recipe.geometry, Composition) or size.n_px <= MAX_HELD_PIXELS:
+        size, geometry = picture.image.size, picture.recipe.geometry
+        if not isinstance(geometry, Composition) or size.n_px <= MAX_HELD_PIXELS:
             return False
         if needs_tiles(size):
             return True
-        return resampler is not None and is_better_read_in_parts(describe_form(self._path_of(picture.image)), resampler)
+        is_turned = picture.image.exif_orientation != 1 and picture.recipe.decode.exif == "apply"
+        if geometry.resized is None:
+            return not is_turned
+        form = describe_form(self._path_of(picture.image))
+        return not is_turned and is_better_read_in_parts(form, picture.recipe.resampler or DEFAULT_RESAMPLER)
 
     def draw(self, picture: Picture) -> Pixels:
         """Return the pixels of a view, shape (height, width, 3), uint8 RGB.

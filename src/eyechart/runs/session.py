@@ -52,6 +52,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         registration: The plan that was written before; a copy is kept in the run folder.
         max_decoded_bytes: Bound of the decoded originals kept in memory.
         allows_faults: Whether a published collection with errors is asked all the same.
+        protocol: Name of the protocol that fixed prompt, order, extraction and judge.
     """
 
     sampling: Sampling = Sampling()
@@ -65,6 +66,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     registration: StudyPlan | None = None
     max_decoded_bytes: int = 512 << 20
     allows_faults: bool = False
+    protocol: str | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -176,6 +178,7 @@ def _ask_all(
         command=options.command,
         scorer=options.scorer,
         allowed_faults=_check_collection(benchmark, plan, options),
+        protocol=options.protocol,
     )
     session = _Session(benchmark, model, plan, options, listener, origin=origin)
     del plan  # its view images are on the disk now
