@@ -628,6 +628,7 @@ class Run(Record, frozen=True, kw_only=True):
     matching: Matching | None = None
     scorer: str | None = None
     allowed_faults: tuple[str, ...] = ()
+    protocol: str | None = None
 
 
 class ConditionSummary(Value, frozen=True):

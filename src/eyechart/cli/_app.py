@@ -28,6 +28,7 @@ COMMANDS: dict[str, str] = {
     "probe": "Find out what an endpoint does to pictures, by blank pictures of many sizes.",
     "run": "Ask a model every question under every view; run it again to go on.",
     "score": "Score stored answers again, or predictions made elsewhere, without asking anything.",
+    "judge": "Ask a judge model about answers that rules leave open; its replies are stored.",
     "report": "Write the report of a run: HTML, figures, LaTeX and Markdown tables.",
     "explore": "Look at runs in the browser: all views of a question side by side, filters, comparisons.",
     "diff": "Compare two runs, two views of one run, or rank many models.",

@@ -193,6 +193,14 @@ class AskFlags:
             "or release:NAME; the benchmark's own if left out.",
         ),
     ] = None
+    protocol: Annotated[
+        str | None,
+        Parameter(
+            group=_Asking,
+            help="Evaluate as others do: hrbench@official, zoombench@official, vstar@shuffled or vstar@vlmevalkit fix "
+            "prompt, order of the options, extraction and judge.",
+        ),
+    ] = None
     trust: Annotated[
         bool,
         Parameter(
@@ -254,6 +262,7 @@ class AskFlags:
             has_preflight=self.preflight,
             is_same_weights=self.same_weights,
             allows_faults=self.allow_faults,
+            protocol=self.protocol,
             command=("eyechart", *sys.argv[1:]),
             registration=None if self.plan is None else read_plan(self.plan),
             rules=pictures.own_rules(),

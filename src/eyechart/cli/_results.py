@@ -17,10 +17,15 @@ def show_summary(summary: "Summary") -> None:
     """Print the table of views on stdout; findings, failures and warnings on stderr."""
     from eyechart.reports import grid_tables, render_table
     from eyechart.runs.grid_rows import collapse_grids
+    from eyechart.runs.rotations import ROTATION_NAMES
 
     show_table(render_table(summary))
     for _, _, table in grid_tables(summary):
         show_table(table)
+    for one in summary.proportions:
+        if one.name in ROTATION_NAMES:
+            span = f"{100 * one.value:.1f} % [{100 * one.low:.1f}, {100 * one.high:.1f}]"
+            say(f"{one.condition}: {one.name} {span}, n = {one.n_questions} questions")
     summary = collapse_grids(summary)
     for sentence in _sentences(summary):
         say(f"• {sentence}")

@@ -1,5 +1,6 @@
 """Ask a model every question under every view."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -58,6 +59,8 @@ def run(
         model: provider/name, for example openai/gpt-4o, ocr/rapidocr or replay/answers.jsonl.
     """
     load_plugins(plugin)
+    if ask_flags.protocol is not None:
+        ask_flags, option = follow(ask_flags, option, benchmark)
     if stream:
         opened: Benchmark = open_streamed_release(benchmark, data, views or "sum29")
     else:
@@ -89,6 +92,28 @@ def ask(
     prompt = open_wording(benchmark, ask_flags.prompt or defaults_of(benchmark).prompt, is_trusted=ask_flags.trust)
     with RunProgress() as progress:
         return run_benchmark(benchmark, opened, named, prompt, options=options, listener=progress)
+
+
+def follow(ask_flags: AskFlags, option: tuple[str, ...], benchmark: str) -> tuple[AskFlags, tuple[str, ...]]:
+    """Return the flags with what a protocol fixes.
+
+    Raises:
+        UsageError: If it is for another benchmark, or a flag says otherwise.
+    """
+    from eyechart.runs.protocols import find_protocol, settle, settled_options
+    from eyechart.settings import parse_pairs
+
+    protocol = find_protocol(ask_flags.protocol or "", benchmark)
+    options = settled_options(protocol, parse_pairs(option, "--option"))
+    say(f"protocol {protocol.name}: {protocol.about}")
+    if protocol.judge is not None:
+        say("what follows is by rules alone until a judge is asked: eyechart judge RUN --model …")
+    fixed = replace(
+        ask_flags,
+        prompt=settle(protocol.prompt, ask_flags.prompt, "--prompt", protocol.name),
+        scorer=settle(protocol.scorer, ask_flags.scorer, "--scorer", protocol.name),
+    )
+    return fixed, tuple(f"{name}={value}" for name, value in options.items())
 
 
 def open_wording(benchmark: "Benchmark", prompt_id: str, *, is_trusted: bool) -> "Prompt":

@@ -13,9 +13,9 @@ from PIL import Image
 from eyechart.errors import ImageError, UsageError
 from eyechart.images.colour import to_srgb
 from eyechart.images.compose import check_composition, is_whole
-from eyechart.images.decode import MAX_DECODED_PIXELS, check_decodable
+from eyechart.images.decode import MAX_DECODED_PIXELS, MAX_HELD_PIXELS, check_decodable
 from eyechart.images.pixels import DecodedImage, Pixels
-from eyechart.images.probe import describe_form, embedded_profile
+from eyechart.images.probe import ImageForm, describe_form, embedded_profile
 from eyechart.images.resample import VIPS_RESAMPLER, vips_resize
 from eyechart.schema import Box, Composition, DecodePolicy, Size
 
@@ -33,6 +33,16 @@ def needs_tiles(size: Size) -> bool:
         (True, False)
     """
     return size.n_px > MAX_DECODED_PIXELS
+
+
+def is_better_read_in_parts(form: ImageForm, resampler: str) -> bool:
+    """Return whether libvips reads a picture in less memory than a decode needs, with the same pixels.
+
+    So it is for what cannot be decoded at once, and for large plain pictures that libvips would resize anyway.
+    """
+    is_plain = not (form.has_alpha or form.has_icc or form.is_cmyk)
+    is_resized_by_vips = form.size.n_px > MAX_HELD_PIXELS and resampler == VIPS_RESAMPLER
+    return needs_tiles(form.size) or (is_resized_by_vips and is_plain)
 
 
 class LargeImage:

@@ -11,7 +11,7 @@ from eyechart.images.compose import lay_on_white
 from eyechart.images.decode import MAX_HELD_PIXELS, decode
 from eyechart.images.encode import JpegSettings, encode_jpeg, flat_parts, renderer
 from eyechart.images.files import link_or_copy, read_whole, write_pieces
-from eyechart.images.giga import LargeImage, needs_tiles
+from eyechart.images.giga import LargeImage, is_better_read_in_parts, needs_tiles
 from eyechart.images.hash import file_sha256, pixel_sha256, pixel_sha256_on_white
 from eyechart.images.pixels import Pixels
 from eyechart.images.png import png_pieces
@@ -125,7 +125,7 @@ def _is_jpeg(name: str) -> bool:
 
 def _open_original(path: Path, settings: RenderSettings, place: str) -> _Original:
     form = describe_stream(path, place)
-    if needs_tiles(form.size):
+    if is_better_read_in_parts(form, settings.resampler):
         large = LargeImage(path, settings.decode, place)
         # What decoding found is known once a region was read; one pixel is enough.
         notes = large.region(Box(0, 0, 1, 1)).notes

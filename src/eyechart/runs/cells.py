@@ -127,6 +127,7 @@ class AskedQuestion(msgspec.Struct, frozen=True):
         notes: Remarks of the benchmark, such as known errata.
         image_px: Pixels, 0 if unknown.
         asks_for_cell: Whether the right answer is the cell that the view puts the picture in.
+        base_id: Id that the rows of one question in several orders of its options share.
     """
 
     id: str
@@ -140,6 +141,7 @@ class AskedQuestion(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()
     image_px: int = 0
     asks_for_cell: bool = False
+    base_id: str | None = None
 
     @property
     def has_errata(self) -> bool:
@@ -364,6 +366,7 @@ def _asked(question: Question) -> AskedQuestion:
         notes=question.notes,
         image_px=question.image.size.n_px,
         asks_for_cell=question.asks_for_cell,
+        base_id=str(question.extra["base_id"]) if question.extra.get("base_id") is not None else None,
     )
 
 

@@ -6,21 +6,17 @@ from threading import Lock
 
 from eyechart.errors import ImageError, RefusedInputError
 from eyechart.images.compose import lay_on_white
-from eyechart.images.decode import MAX_DECODED_PIXELS
-from eyechart.images.giga import LargeImage, needs_tiles
+from eyechart.images.decode import MAX_DECODED_PIXELS, MAX_HELD_PIXELS
+from eyechart.images.giga import LargeImage, is_better_read_in_parts, needs_tiles
 from eyechart.images.hash import file_sha256, pixel_sha256_on_white
 from eyechart.images.pixels import Pixels
 from eyechart.images.png import png_pieces
+from eyechart.images.probe import describe_form
 from eyechart.images.resample import DEFAULT_RESAMPLER
 from eyechart.schema import Box, Composition, DecodePolicy, ImageRef, Picture, Size
 
 MAX_SENT_FILE_BYTES = 256 << 20
 """A larger file is not read to be sent: no provider takes a tenth of it."""
-
-
-def is_large(picture: Picture) -> bool:
-    """Return whether a picture is a view of a file that is not decoded at once."""
-    return needs_tiles(picture.image.size) and isinstance(picture.recipe.geometry, Composition)
 
 
 def check_sendable(image: ImageRef, place: str) -> None:
@@ -61,6 +57,19 @@ class LargeSource:
         self._checked: set[str] = set()
         # One picture at a time: each may need 500 MB.
         self._lock = Lock()
+
+    def serves(self, picture: Picture) -> bool:
+        """Return whether a picture is a view of a file that is better read in parts than decoded."""
+        size, geometry = picture.image.size, picture.recipe.geometry
+        if not isinstance(geometry, Composition) or size.n_px <= MAX_HELD_PIXELS:
+            return False
+        if needs_tiles(size):
+            return True
+        is_turned = picture.image.exif_orientation != 1 and picture.recipe.decode.exif == "apply"
+        if geometry.resized is None:
+            return not is_turned
+        form = describe_form(self._path_of(picture.image))
+        return not is_turned and is_better_read_in_parts(form, picture.recipe.resampler or DEFAULT_RESAMPLER)
 
     def draw(self, picture: Picture) -> Pixels:
         """Return the pixels of a view, shape (height, width, 3), uint8 RGB.
@@ -106,7 +115,7 @@ class LargeSource:
 
     def _parts(self, picture: Picture) -> tuple[Size, tuple[int, int], Pixels]:
         geometry = picture.recipe.geometry
-        assert isinstance(geometry, Composition)  # noqa: S101 -- see is_large
+        assert isinstance(geometry, Composition)  # noqa: S101 -- see serves
         if geometry.kept is not None and geometry.resized is None:
             check_held(Size(int(geometry.kept.width), int(geometry.kept.height)))
         path = self._path_of(picture.image)

@@ -18,7 +18,7 @@ from eyechart.images.probe import describe_stream
 from eyechart.images.resample import DEFAULT_RESAMPLER, check_resampler
 from eyechart.kinds import Benchmark
 from eyechart.runs.grids import GridSource
-from eyechart.runs.large_pictures import LargeSource, check_sendable, is_large
+from eyechart.runs.large_pictures import LargeSource, check_sendable
 from eyechart.runs.plan_options import PlanOptions
 from eyechart.schema import Composition, DecodePolicy, GridComposition, ImageRef, Picture, Size
 from eyechart.seen.transport import parse_transport
@@ -112,7 +112,7 @@ class PictureSource:
             return encode_png(self.draw(picture)), _PNG
         if isinstance(geometry, GridComposition):
             return self._grids.encode_png(picture, geometry), _PNG
-        if is_large(picture):
+        if self._large.serves(picture):
             return self._large.encode_png(picture), _PNG
         resampler = picture.recipe.resampler or DEFAULT_RESAMPLER
         return encode_composition(self.decoded(picture), geometry, resampler), _PNG
@@ -130,7 +130,7 @@ class PictureSource:
     def _compose(self, picture: Picture) -> Pixels:
         """Return the pixels of a picture before any encoding that changes them."""
         geometry, resampler = picture.recipe.geometry, picture.recipe.resampler or DEFAULT_RESAMPLER
-        if is_large(picture):
+        if self._large.serves(picture):
             return self._large.draw(picture)
         if not isinstance(geometry, GridComposition):
             return compose(self.decoded(picture), geometry, resampler)
@@ -141,13 +141,13 @@ class PictureSource:
         """Return the file as it is, None where other pixels than the decoded file's own are to be sent."""
         if not _is_file(picture):
             return None
-        if is_large(picture):
+        if self._large.serves(picture):
             check_sendable(picture.image, self._place(picture.image))
         content = self._read(picture.image)
         if not is_standing(describe_stream(content, self._place(picture.image))):
             return None
         if not has_end(content, picture.image.media_type):
-            if is_large(picture):
+            if self._large.serves(picture):
                 raise ImageError(f"{self._place(picture.image)}: truncated", hint="fetch the file again")
             self.decoded(picture)  # refuses what is truncated
         return content
@@ -174,7 +174,7 @@ class PictureSource:
         return str(self._benchmark.image_path(image))
 
     def _hash_pixels(self, picture: Picture) -> str:
-        return self._large.pixel_sha256(picture) if is_large(picture) else pixel_sha256(self.draw(picture))
+        return self._large.pixel_sha256(picture) if self._large.serves(picture) else pixel_sha256(self.draw(picture))
 
 
 class LazyPicture:

@@ -56,6 +56,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         rules: The user's own rules of what models see, which come before the bundled ones.
         max_decoded_bytes: Bound of the decoded originals kept in memory.
         allows_faults: Whether a published collection with errors is asked all the same.
+        protocol: Name of the protocol that fixed prompt, order, extraction and judge.
     """
 
     sampling: Sampling = Sampling()
@@ -70,6 +71,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     rules: tuple[Rule, ...] = ()
     max_decoded_bytes: int = 512 << 20
     allows_faults: bool = False
+    protocol: str | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -199,6 +201,7 @@ def _ask_all(
         command=options.command,
         scorer=options.scorer,
         allowed_faults=_check_collection(benchmark, plan, options),
+        protocol=options.protocol,
     )
     session = _Session(benchmark, model, plan, options, listener, ahead=ahead, origin=origin)
     del plan  # its view images are on the disk now

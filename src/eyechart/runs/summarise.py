@@ -29,6 +29,7 @@ from eyechart.runs.region_findings import find_regions, size_contrasts, widen_ru
 from eyechart.runs.regions import summarise_grids
 from eyechart.runs.registration import StudyPlan, kept_copy, register
 from eyechart.runs.resolution import estimate_resolution
+from eyechart.runs.rotations import estimate_rotations
 from eyechart.runs.store import RunStore
 from eyechart.runs.validity import check_contrasts, concerning_contrasts, find_rules
 from eyechart.schema import (
@@ -143,7 +144,7 @@ def estimate(
         effects=effects,
         decompositions=decompositions(scores, shown, views),
         flips=count_flips(scores, headlines, controls),
-        proportions=estimate_shares(scores, shown),
+        proportions=(*estimate_rotations(table, scorer_id), *estimate_shares(scores, shown)),
         thresholds=thresholds,
         movement=movement,
         breakdowns=breakdowns,
