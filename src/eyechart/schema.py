@@ -396,12 +396,15 @@ class ResponseState(StrEnum):
     @property
     def is_error(self) -> bool:
         """Whether there is no answer, so that the score is None."""
-        return self in {ResponseState.REFUSED_INPUT, ResponseState.BAD_REQUEST, ResponseState.TRANSIENT}
+        return self in _ERROR_STATES
 
     @property
     def is_final(self) -> bool:
         """Whether the request is never asked again."""
         return self is not ResponseState.TRANSIENT
+
+
+_ERROR_STATES = frozenset({ResponseState.REFUSED_INPUT, ResponseState.BAD_REQUEST, ResponseState.TRANSIENT})
 
 
 class Usage(Value, frozen=True):
