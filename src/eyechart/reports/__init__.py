@@ -17,6 +17,7 @@ from eyechart.figures import save_figure
 from eyechart.reports._anonymous import anonymise
 from eyechart.reports._board import interval_rows, latex_board, markdown_board, text_board, text_rows
 from eyechart.reports._board_html import html_board
+from eyechart.reports._figure_page import figure_page
 from eyechart.reports._figures import drawn_figures
 from eyechart.reports._printable import printable
 from eyechart.reports._regions import grid_tables
@@ -31,6 +32,7 @@ __all__ = [
     "Row",
     "Table",
     "anonymise",
+    "figure_page",
     "grid_tables",
     "html_board",
     "interval_rows",
