@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 from eyechart import registry
 from eyechart.figures import save_figure
 from eyechart.reports._anonymous import anonymise
-from eyechart.reports._board import interval_rows, latex_board, markdown_board, text_board, text_rows
+from eyechart.reports._board import board_title, interval_rows, latex_board, markdown_board, text_board, text_rows
 from eyechart.reports._board_html import html_board
 from eyechart.reports._figure_page import figure_page
 from eyechart.reports._figures import drawn_figures
@@ -32,6 +32,7 @@ __all__ = [
     "Row",
     "Table",
     "anonymise",
+    "board_title",
     "figure_page",
     "grid_tables",
     "html_board",
