@@ -281,6 +281,40 @@ class BenchmarkKind(Protocol):
         ...
 
 
+class FactColumn(Value, frozen=True):
+    """One column of a table of facts; numbers stand to the right."""
+
+    heading: str
+    is_number: bool = False
+
+
+class FactTable(Value, frozen=True):
+    """A table of what is known about a benchmark, with its sources among the notes.
+
+    Args:
+        name: Short name, for files and flags.
+        title: One sentence.
+        columns: Columns.
+        rows: Cells as text, in the order of the columns.
+        notes: What must be said below it.
+    """
+
+    name: str
+    title: str
+    columns: tuple[FactColumn, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class TellsFacts(Protocol):
+    """A kind of benchmark that knows facts about itself without any data."""
+
+    def fact_tables(self) -> tuple[FactTable, ...]:
+        """Return the tables, the most telling first."""
+        ...
+
+
 @runtime_checkable
 class TakesGold(Protocol):
     """A baseline that needs the right letters; the run hands them over apart from any request."""
@@ -321,6 +355,20 @@ class Prompt(Protocol):
 
     def render(self, question: Question, choices: Sequence[str]) -> str:
         """Return the prompt text for a question with its choices in the order shown (letters A, B, …)."""
+        ...
+
+
+@runtime_checkable
+class ReadFromFile(Protocol):
+    """A wording that is not ours to keep: its class reads it from a file of the user's, ``name:FILE``."""
+
+    @classmethod
+    def from_file(cls, file: Path) -> Prompt:
+        """Return the prompt.
+
+        Raises:
+            UsageError: If the file does not hold it.
+        """
         ...
 
 

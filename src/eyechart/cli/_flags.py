@@ -180,7 +180,11 @@ class AskFlags:
         Parameter(group=_Asking, help="Scorer, such as option_letter.lenient; the benchmark's own if left out."),
     ] = None
     prompt: Annotated[
-        str | None, Parameter(group=_Asking, help="Wording, such as letter_legacy@1; the benchmark's own if left out.")
+        str | None,
+        Parameter(
+            group=_Asking,
+            help="Wording, such as letter_legacy@1 or hrscene_exact:FILE; the benchmark's own if left out.",
+        ),
     ] = None
 
     plan: Annotated[

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import msgspec
 from cyclopts import Group, Parameter
 
+from eyechart.cli._build_grids import GRID_BENCHMARKS, build_grid_configs, open_grids
 from eyechart.cli._flags import Data, Option, PictureFlags, Plugin, load_plugins, open_named_benchmark
 from eyechart.cli._output import Json, notes_console, print_json, say
 from eyechart.errors import UsageError
@@ -27,8 +28,15 @@ def build(
     out: Annotated[Path, Parameter(help="Folder of the collection; made if missing.")],
     views: Annotated[str, Parameter(help="Comma-separated view ids or a preset.")] = "sum29",
     encoding: Annotated[
-        Literal["png", "like-original"], Parameter(help="Built views as PNG, or JPEG where the original is JPEG.")
-    ] = "png",
+        Literal["png", "like-original", "jpeg75"] | None,
+        Parameter(
+            help="Built views as PNG (if left out), or JPEG where the original is JPEG; grids as JPEG 75, as HRScene "
+            "has them (if left out), or as PNG."
+        ),
+    ] = None,
+    grid: Annotated[
+        str | None, Parameter(help="Cells a side of whitebackground or complexgrid, such as 5 or 1,5.")
+    ] = None,
     select: Annotated[
         Path | None, Parameter(group=_Collection, help="File of the ids to take, one a line, in this order.")
     ] = None,
@@ -55,11 +63,11 @@ def build(
     picture_flags: PictureFlags = _PICTURES,
     json: Json = False,
 ) -> int:
-    """Write every view of every question in the layout of SUM, ready for datasets.load_dataset. Goes on if interrupted.
+    """Write every view of every question in the layout of SUM, or grids in that of HRScene. Goes on if interrupted.
 
     Args:
-        benchmark: Name of a benchmark with target boxes, for example folder; or a recipe, FILE.toml, of several
-            sources with their selections, names and terms.
+        benchmark: Name of a benchmark with target boxes, for example folder; or whitebackground or complexgrid; or a
+            recipe, FILE.toml, of several sources with their selections, names and terms.
     """
     from rich.progress import Progress
 
@@ -68,6 +76,17 @@ def build(
     from eyechart.views import resolve_views
 
     load_plugins(plugin)
+    if grid is not None or benchmark in GRID_BENCHMARKS:
+        return build_grid_configs(
+            open_grids(benchmark, data, option, grid),
+            out,
+            encoding=encoding,
+            resampler=picture_flags.resampler,
+            jobs=jobs,
+            json=json,
+        )
+    if encoding == "jpeg75":
+        raise UsageError("a release has no JPEG of one quality", hint="--encoding png or like-original")
     if picture_flags.exif == "apply":
         raise UsageError(
             "--exif apply cannot be built: a release keeps the bytes of its originals",
@@ -79,7 +98,7 @@ def build(
         preset=preset,
         geometry=picture_flags.geometry_policy(),
         resampler=picture_flags.resampler,
-        encoding=encoding,
+        encoding=encoding or "png",
     )
     if benchmark.endswith(".toml"):
         if data is not None or option or select is not None or task:

@@ -82,11 +82,13 @@ def score(
 def _score_run(run: Path, scorer: str | None, *, json: bool) -> int:
     from eyechart.cli._results import show_summary
     from eyechart.runs.choosing import choose_scorer
+    from eyechart.runs.gold import check_scorable
     from eyechart.runs.score import score_run
     from eyechart.runs.store import RunStore
     from eyechart.runs.summarise import summarise
 
     store = RunStore(run)
+    check_scorable(store.questions(), str(run))
     chosen, mode = choose_scorer(store, scorer)
     scorer_id = score_run(store, chosen, mode)
     summary = summarise(store, scorer_id)

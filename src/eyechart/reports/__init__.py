@@ -17,6 +17,7 @@ from eyechart.figures import save_figure
 from eyechart.reports._anonymous import anonymise
 from eyechart.reports._board import board_title, interval_rows, latex_board, markdown_board, text_board, text_rows
 from eyechart.reports._board_html import html_board
+from eyechart.reports._facts import render_facts
 from eyechart.reports._figure_page import figure_page
 from eyechart.reports._figures import drawn_figures
 from eyechart.reports._printable import printable
@@ -40,6 +41,7 @@ __all__ = [
     "latex_board",
     "markdown_board",
     "printable",
+    "render_facts",
     "render_table",
     "text_board",
     "text_rows",

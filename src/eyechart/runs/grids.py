@@ -8,7 +8,8 @@ import msgspec
 
 from eyechart.errors import BenchmarkError
 from eyechart.images.cache import DecodedCache
-from eyechart.images.grid_canvas import GridCanvas, squeeze_to_tile
+from eyechart.images.encode import JpegSettings
+from eyechart.images.grid_canvas import HRSCENE_JPEG, GridCanvas, squeeze_to_tile
 from eyechart.images.haystack import find_haystacks
 from eyechart.images.pixels import DecodedImage, Pixels
 from eyechart.images.resample import DEFAULT_RESAMPLER
@@ -43,6 +44,11 @@ class GridSource:
         """Return a grid as a PNG file."""
         needle = self._needle(picture, geometry)
         return self._canvas(picture, geometry).encode_png(needle, geometry.row, geometry.column)
+
+    def encode_jpeg(self, picture: Picture, geometry: GridComposition, settings: JpegSettings = HRSCENE_JPEG) -> bytes:
+        """Return a grid as a JPEG file, as HRScene stores it if nothing else is said."""
+        needle = self._needle(picture, geometry)
+        return self._canvas(picture, geometry).encode_jpeg(needle, geometry.row, geometry.column, settings)
 
     def _needle(self, picture: Picture, geometry: GridComposition) -> Pixels:
         return self._tile(picture.image, picture, geometry)

@@ -16,6 +16,7 @@ from eyechart.runs.answers import stale_ids
 from eyechart.runs.choosing import defaults_of
 from eyechart.runs.execute import Asker, LoopSettings, check_limits, read_identity, utc_now, writer_name
 from eyechart.runs.folders import Destination, Origin, find_or_create
+from eyechart.runs.gold import told_answer
 from eyechart.runs.listening import Beginning, Listener, Silent
 from eyechart.runs.pictures import PictureSource, check_drawing
 from eyechart.runs.plan import Plan, PlanOptions, check_counts, plan_run, shown_answer
@@ -291,7 +292,10 @@ class _Session:
 
     def _gold(self) -> dict[str, str | None]:
         questions = {question.id: question for question in self._plan.questions}
-        return {request.id: shown_answer(questions[request.question_id], request) for request in self._plan.requests}
+        return {
+            request.id: told_answer(questions[request.question_id], request.view, request.choice_order)
+            for request in self._plan.requests
+        }
 
     def _beginning(self, *, has_prediction: bool) -> Beginning:
         n_planned = dict.fromkeys(self._plan.views, 0)
