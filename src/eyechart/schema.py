@@ -869,7 +869,8 @@ class Summary(Record, frozen=True, kw_only=True):
 
     ``proportions`` are chance-corrected, robust, any-right and agreeing shares and family means; ``breakdowns``
     accuracies of groups of questions (``subset``), ``group_effects`` their contrasts. ``grids`` are needle grids, whose
-    regions are conditions too; ``pictures`` the sizes of the originals by dataset.
+    regions are conditions too; ``pictures`` the sizes of the originals by
+    dataset, ``averages`` the overall score by every averaging rule.
     """
 
     run: Run
@@ -899,6 +900,7 @@ class Summary(Record, frozen=True, kw_only=True):
     registration: Registration | None = None
     grids: tuple[GridSummary, ...] = ()
     pictures: tuple[PictureGroup, ...] = ()
+    averages: tuple[Estimate, ...] = ()
 
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)

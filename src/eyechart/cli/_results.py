@@ -15,12 +15,15 @@ _SAID_BY_TABLE = frozenset({"AA_NOISE"})
 
 def show_summary(summary: "Summary") -> None:
     """Print the table of views on stdout; findings, failures and warnings on stderr."""
-    from eyechart.reports import grid_tables, render_table
+    from eyechart.reports import average_table, grid_tables, render_table
     from eyechart.runs.grid_rows import collapse_grids
 
     show_table(render_table(summary))
     for _, _, table in grid_tables(summary):
         show_table(table)
+    averages = average_table(summary)
+    if averages.rows:
+        show_table(averages)
     summary = collapse_grids(summary)
     for sentence in _sentences(summary):
         say(f"• {sentence}")

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, cast
 from eyechart import registry
 from eyechart.figures import save_figure
 from eyechart.reports._anonymous import anonymise
+from eyechart.reports._benchmark_sections import average_table
 from eyechart.reports._board import board_title, interval_rows, latex_board, markdown_board, text_board, text_rows
 from eyechart.reports._board_html import html_board
 from eyechart.reports._facts import render_facts
@@ -33,6 +34,7 @@ __all__ = [
     "Row",
     "Table",
     "anonymise",
+    "average_table",
     "board_title",
     "figure_page",
     "grid_tables",

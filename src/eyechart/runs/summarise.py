@@ -8,6 +8,7 @@ from statistics import median
 import msgspec
 import numpy as np
 
+from eyechart.runs.averages import estimate_averages
 from eyechart.runs.breakdowns import estimate_breakdowns
 from eyechart.runs.cells import Cell, RunTable, Slot, read_table, total_usage
 from eyechart.runs.effects import (
@@ -95,8 +96,8 @@ def estimate(
     grids = summarise_grids(whole, everything.values, everything.present, named_views(whole), scorer_id)
     rules = widen_rules(rules, grids)
     # The regions of a needle grid are compared with each other and not each with one baseline.
-    table = whole.only(not_regions(whole))
-    scores = everything if table is whole else score_table(table, scorer_id)
+    table = whole.only(not_regions(whole)) if grids else whole
+    scores = score_table(table, scorer_id) if grids else everything
     controls = same_recipes(table)
     marks = concerning_contrasts(rules)
     raw = contrast_all(scores, controls)
@@ -146,6 +147,7 @@ def estimate(
         ),
         grids=grids,
         pictures=group_pictures(whole.questions),
+        averages=estimate_averages(whole, everything.values, everything.present, scorer_id),
     )
 
 
