@@ -128,7 +128,7 @@ def _region(cell: RegionCell, *, has_n: bool) -> str:
 def distance_table(grid: GridSummary) -> Table:
     """Return the Manhattan curve: score by distance from the top left, n, and the band of no positional effect."""
     columns = tuple(
-        Column(key, heading)
+        Column(key, heading, is_number=key != "distance")
         for key, heading in (
             ("distance", "distance"),
             ("regions", "regions"),

@@ -92,11 +92,14 @@ def estimate(
     whole = table
     everything = score_table(whole, scorer_id)
     estimates = accuracy_by_condition(everything)
-    rules = find_rules(whole, everything, estimates)
+    # A ceiling or a blind guess is a matter of a whole view, not of one region of a grid.
+    plain = not_regions(whole)
+    of_views = [one for one in estimates if one.condition in plain]
+    rules = find_rules(whole, everything, of_views)
     grids = summarise_grids(whole, everything.values, everything.present, named_views(whole), scorer_id)
     rules = widen_rules(rules, grids)
     # The regions of a needle grid are compared with each other and not each with one baseline.
-    table = whole.only(not_regions(whole)) if grids else whole
+    table = whole.only(plain) if grids else whole
     scores = score_table(table, scorer_id) if grids else everything
     controls = same_recipes(table)
     marks = concerning_contrasts(rules)
