@@ -166,7 +166,9 @@ def test_files_of_another_division_do_not_stay(needles, tmp_path):
     build(needles, tmp_path / "out", grid=2)
     (file,) = (tmp_path / "out" / "whitebackground_2x2").iterdir()
     file.rename(file.with_name("test-00001-of-00002.parquet"))
+    file.with_name("test-00000-of-00002.unfinished").write_bytes(b"killed")
     build(needles, tmp_path / "out", grid=2)
+    assert [path.name for path in file.parent.iterdir()] == ["test-00000-of-00001.parquet"]
     assert rows_of(tmp_path / "out", "whitebackground_2x2").num_rows == 36
 
 

@@ -334,8 +334,8 @@ def _plan_of(path: Path) -> str | None:
 
 
 def _remove_others(folder: Path, files: set[Path]) -> None:
-    """Remove parquet files of an earlier division, which would be read as further rows."""
-    for path in folder.glob("test-*-of-*.parquet"):
+    """Remove what an earlier division or a killed build left, which would be read as further rows or fill the disk."""
+    for path in (*folder.glob("test-*-of-*.parquet"), *folder.glob("test-*-of-*.unfinished")):
         if path not in files:
             path.unlink()
 

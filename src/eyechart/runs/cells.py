@@ -140,6 +140,7 @@ class AskedQuestion(msgspec.Struct, frozen=True):
         target_share: Area of the targets as a share of the picture, None without a target.
         notes: Remarks of the benchmark, such as known errata.
         image_px: Pixels, 0 if unknown.
+        asks_for_cell: Whether the right answer is the cell that the view puts the picture in.
     """
 
     id: str
@@ -152,6 +153,7 @@ class AskedQuestion(msgspec.Struct, frozen=True):
     target_share: float | None = None
     notes: tuple[str, ...] = ()
     image_px: int = 0
+    asks_for_cell: bool = False
 
     @property
     def has_errata(self) -> bool:
@@ -353,14 +355,8 @@ def _verdict(score: Score) -> Verdict:
 
 
 def _asked(question: Question) -> AskedQuestion:
-    asked = [
-        question.text,
-        question.choices,
-        question.answer,
-        question.answers,
-        question.image.file_sha256,
-        question.targets,
-    ]
+    words = [question.text, question.choices, question.answer, question.answers]
+    asked = [*words, question.image.file_sha256, question.targets]
     boxes = question.targets_clipped or question.targets
     area = sum(box.width * box.height for box in boxes)
     return AskedQuestion(
@@ -374,6 +370,7 @@ def _asked(question: Question) -> AskedQuestion:
         target_share=area / question.image.size.n_px if boxes else None,
         notes=question.notes,
         image_px=question.image.size.n_px,
+        asks_for_cell=question.asks_for_cell,
     )
 
 

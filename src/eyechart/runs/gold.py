@@ -25,10 +25,18 @@ def right_answer(question: Question, view_id: str, choice_order: Sequence[int]) 
         >>> right_answer(question, "grid_captioned_5x5_r1_c3", ())
         'row: 2, col: 4'
     """
-    if question.asks_for_cell:
-        view = parse_view(view_id)
-        return name_cell(view.row, view.column) if isinstance(view, Grid) else None
-    return shown_letter(question.answer, choice_order)
+    return shown_cell(view_id) if question.asks_for_cell else shown_letter(question.answer, choice_order)
+
+
+def shown_cell(view_id: str) -> str | None:
+    """Return the cell that a view puts the picture in, None where it shows no grid.
+
+    Example:
+        >>> shown_cell("grid_white_5x5_r1_c3"), shown_cell("original")
+        ('row: 2, col: 4', None)
+    """
+    view = parse_view(view_id)
+    return name_cell(view.row, view.column) if isinstance(view, Grid) else None
 
 
 def told_answer(question: Question, view_id: str, choice_order: Sequence[int]) -> str | None:
