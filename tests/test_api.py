@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from PIL import Image
+from servers.chat_server import ChatServer
 
 import eyechart
 
@@ -54,6 +55,33 @@ def test_five_lines_with_a_model_of_ones_own(photos, capsys):
     page = (photos.parent / "report.html").read_text(encoding="utf-8")
     assert "Needle grids" in page
     assert "own/near-sighted" in page
+
+
+def test_five_lines_of_the_design_work_word_for_word(photos, capsys, monkeypatch):
+    def answer(received):
+        centres = np.asarray(received.pictures[0].image.convert("RGB"))[224::448, 224::448].reshape(-1, 3)
+        needle = centres[(centres != 255).any(axis=1)][0]
+        return ("red", "lime", "blue")[int(needle.argmax())]
+
+    rows = (photos / "needles.jsonl").read_text().splitlines()
+    (photos / "needles.jsonl").write_text("\n".join(rows[:2]))
+    with ChatServer(answer=answer) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "test")
+        lines = """
+import eyechart
+bench = eyechart.benchmark("whitebackground", grid=5, needles="my_photos/")
+run = eyechart.run(bench, model="openai/gpt-4o", limit=50)
+print(run.regions())               # per-region accuracy, interval, noise floor
+run.report("report.html")
+"""
+        exec(lines, {})  # noqa: S102 -- the example itself, word for word
+        assert sum(server.asked.values()) == 2 * 25
+    text = capsys.readouterr().out
+    assert "Perf, %" in text
+    assert "100.0 [" in text
+    assert "… without positional effect" in text
+    assert (photos.parent / "report.html").is_file()
 
 
 def test_method_that_fails_costs_its_own_requests_and_no_other(photos):

@@ -411,12 +411,15 @@ class ResponseState(StrEnum):
     @property
     def is_error(self) -> bool:
         """Whether there is no answer, so that the score is None."""
-        return self in {ResponseState.REFUSED_INPUT, ResponseState.BAD_REQUEST, ResponseState.TRANSIENT}
+        return self in _ERROR_STATES
 
     @property
     def is_final(self) -> bool:
         """Whether the request is never asked again."""
         return self is not ResponseState.TRANSIENT
+
+
+_ERROR_STATES = frozenset({ResponseState.REFUSED_INPUT, ResponseState.BAD_REQUEST, ResponseState.TRANSIENT})
 
 
 class Usage(Value, frozen=True):
@@ -1004,7 +1007,8 @@ class Summary(Record, frozen=True, kw_only=True):
 
     ``proportions`` are chance-corrected, robust, any-right and agreeing shares and family means; ``breakdowns``
     accuracies of groups of questions (``subset``), ``group_effects`` their contrasts. ``grids`` are needle grids, whose
-    regions are conditions too; ``pictures`` the sizes of the originals by dataset.
+    regions are conditions too; ``pictures`` the sizes of the originals by
+    dataset, ``averages`` the overall score by every averaging rule.
     """
 
     run: Run
@@ -1036,6 +1040,7 @@ class Summary(Record, frozen=True, kw_only=True):
     close_views: tuple[CloseViews, ...] = ()
     grids: tuple[GridSummary, ...] = ()
     pictures: tuple[PictureGroup, ...] = ()
+    averages: tuple[Estimate, ...] = ()
 
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)

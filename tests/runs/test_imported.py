@@ -100,6 +100,16 @@ class TestOwnWords:
         assert "neither pictures nor prompt were recorded" in page
         assert "100.0 [" in page
 
+    def test_overall_score_is_given_by_every_rule_under_its_name(self, runs, tmp_path):
+        result = load_run(runs["spoken"].folder)
+        rules = [one.condition for one in result.summary.averages]
+        assert rules == ["micro", "macro_dataset", "macro_category", "size_weighted"]
+        assert [one.value for one in result.summary.averages] == pytest.approx([1.0] * 4)
+        assert all(one.low < 0.8 for one in result.summary.averages)
+        assert "17 of 25 datasets have no score" in result.summary.averages[0].method
+        page = result.report(tmp_path / "report.html").read_text(encoding="utf-8")
+        assert "plain mean of the categories, each the plain mean of its datasets" in page
+
     def test_importing_twice_is_refused(self, runs, capsys):
         folder = next(iter(runs.values())).folder.parent
         assert run_app(["import", "hrscene-explorer", str(OWN_WORDS), "--out", str(folder)]) == 2

@@ -15,17 +15,9 @@ _SAID_BY_TABLE = frozenset({"AA_NOISE"})
 
 def show_summary(summary: "Summary") -> None:
     """Print the table of views on stdout; findings, failures and warnings on stderr."""
-    from eyechart.reports import grid_tables, render_table
     from eyechart.runs.grid_rows import collapse_grids
-    from eyechart.runs.rotations import ROTATION_NAMES
 
-    show_table(render_table(summary))
-    for _, _, table in grid_tables(summary):
-        show_table(table)
-    for one in summary.proportions:
-        if one.name in ROTATION_NAMES:
-            span = f"{100 * one.value:.1f} % [{100 * one.low:.1f}, {100 * one.high:.1f}]"
-            say(f"{one.condition}: {one.name} {span}, n = {one.n_questions} questions")
+    _show_tables(summary)
     summary = collapse_grids(summary)
     for sentence in _sentences(summary):
         say(f"• {sentence}")
@@ -44,6 +36,21 @@ def show_summary(summary: "Summary") -> None:
             f"warning: {n_unscored} answers have no score, as no right option is known to {summary.scorer}; "
             f"free answers are scored by --scorer vqa_soft"
         )
+
+
+def _show_tables(summary: "Summary") -> None:
+    """Print the tables of views, grids and averages; what rotations give is said beside them."""
+    from eyechart.reports import average_table, grid_tables, render_table
+    from eyechart.runs.rotations import ROTATION_NAMES
+
+    averages = average_table(summary)
+    tables = [render_table(summary), *(table for _, _, table in grid_tables(summary))]
+    for table in (*tables, averages) if averages.rows else tables:
+        show_table(table)
+    for one in summary.proportions:
+        if one.name in ROTATION_NAMES:
+            span = f"{100 * one.value:.1f} % [{100 * one.low:.1f}, {100 * one.high:.1f}]"
+            say(f"{one.condition}: {one.name} {span}, n = {one.n_questions} questions")
 
 
 def say_departures(summary: "Summary") -> None:

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, cast
 from eyechart import registry
 from eyechart.figures import save_figure
 from eyechart.reports._anonymous import anonymise
-from eyechart.reports._board import interval_rows, latex_board, markdown_board, text_board, text_rows
+from eyechart.reports._benchmark_sections import average_table
+from eyechart.reports._board import board_title, interval_rows, latex_board, markdown_board, text_board, text_rows
 from eyechart.reports._board_html import html_board
 from eyechart.reports._facts import render_facts
+from eyechart.reports._figure_page import figure_page
 from eyechart.reports._figures import drawn_figures
 from eyechart.reports._printable import printable
 from eyechart.reports._question_page import format_box, write_question_page
@@ -33,6 +35,9 @@ __all__ = [
     "Row",
     "Table",
     "anonymise",
+    "average_table",
+    "board_title",
+    "figure_page",
     "format_box",
     "grid_tables",
     "html_board",

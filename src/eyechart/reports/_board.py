@@ -95,7 +95,7 @@ def _line(
     best: dict[str, float | None],
     group_best: dict[str, float | None],
 ) -> BoardLine:
-    place = MISSING if row.best is None or row.worst is None else f"{row.best}–{row.worst}"
+    place = "" if row.best is None or row.worst is None else f"{row.best}–{row.worst}"
     place = str(row.best) if row.best is not None and row.best == row.worst else place
     marks = tuple(_mark(row, column.key, best[column.key], group_best[column.key]) for column in columns)
     return BoardLine(
@@ -151,6 +151,13 @@ def text_rows(board: Board, *, is_grouped: bool = False) -> tuple[list[str], lis
     return columns, rows
 
 
+def board_title(board: Board) -> str:
+    """Return the title with unit and averaging rule."""
+    if board.has_heat:
+        return f"{board.title}; {board.rule_text}"
+    return f"{board.title}, percent; {board.rule}: {board.rule_text}"
+
+
 def interval_rows(board: Board) -> tuple[list[str], list[list[str]]]:
     """Return headings and cells of a second table: interval and n of the own runs.
 
@@ -168,12 +175,12 @@ def interval_rows(board: Board) -> tuple[list[str], list[list[str]]]:
 def _interval(cell: BoardCell | None) -> str:
     if cell is None or cell.low is None or cell.high is None:
         return MISSING
-    return f"{cell.low:.0f} to {cell.high:.0f}, {cell.n_questions}"
+    return f"{cell.low:.0f} to {cell.high:.0f}, {cell.n_questions}".replace("-", "−")
 
 
 def text_board(board: Board, *, is_grouped: bool = False) -> str:
     """Return the board as aligned text with its title above and its notes below."""
-    title = f"{board.title}, percent; {board.rule}: {board.rule_text}"
+    title = board_title(board)
     columns, rows = text_rows(board, is_grouped=is_grouped)
     lines = [title, *_aligned(columns, rows)]
     columns, rows = interval_rows(board)
@@ -205,7 +212,7 @@ def markdown_board(board: Board, *, is_grouped: bool = True) -> str:
     headings = [*lead, *(column.heading for column in board.columns), "group", *TAIL]
     numbers = {*(column.heading for column in board.columns), "rank", "place", "B"}
     lines = [
-        f"**{escape_markdown(board.title)}** ({escape_markdown(f'{board.rule}: {board.rule_text}')}; percent)",
+        f"**{escape_markdown(board_title(board))}**",
         "",
         f"| {' | '.join(escape_markdown(heading) for heading in headings)} |",
         f"| {' | '.join('---:' if heading in numbers else ':---' for heading in headings)} |",
@@ -234,7 +241,7 @@ def latex_board(board: Board, *, is_grouped: bool = True) -> str:
     headings = [*lead, *(column.heading for column in board.columns)]
     caption = " ".join(
         [
-            f"{board.title}, percent; {board.rule}: {board.rule_text}. Bold: best; underlined: best of its group.",
+            f"{board_title(board)}. Bold: best; underlined: best of its group.",
             *board.notes,
         ]
     )

@@ -52,7 +52,10 @@ class BoardRow(Value, frozen=True):
 
 
 class Board(Value, frozen=True):
-    """A leaderboard: columns, rows in the order shown, and what must be said below it."""
+    """A leaderboard: columns, rows in the order shown, and what must be said below it.
+
+    With ``has_heat`` a page shades every cell by its place between the worst and the best of its column.
+    """
 
     title: str
     benchmark: str
@@ -62,6 +65,7 @@ class Board(Value, frozen=True):
     columns: tuple[BoardColumn, ...]
     rows: tuple[BoardRow, ...]
     notes: tuple[str, ...]
+    has_heat: bool = False
 
 
 def heading_of(key: str) -> str:

@@ -64,8 +64,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """One request with what became of it; small, since a run has many.
 
     Args:
-        sent_size: Size of the first picture, None where none was sent.
-        sent_px: Pixels of all pictures together.
+        sent_size: Size of the first picture, None where none was sent; ``sent_px`` pixels of all together.
         target_px_sent: Shorter side of the target in the picture sent.
         recipes: Recipe keys of the pictures: two cells with the same show the same.
         cut: Names what the one picture shows, whatever its size; empty if there are none or several.
@@ -207,8 +206,6 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     def only(self, conditions: Collection[str]) -> "RunTable":
         """Return the table with some of its conditions, in its own order."""
         kept = tuple(name for name in self.conditions if name in conditions)
-        if kept == self.conditions:
-            return self
         place = {self.conditions.index(name): position for position, name in enumerate(kept)}
         cells = {(key[0], place[key[1]], key[2]): cell for key, cell in self.cells.items() if key[1] in place}
         contradicted = {name: n for name, n in self.n_contradicted.items() if name in conditions}
@@ -344,14 +341,8 @@ def _verdict(score: Score) -> Verdict:
 
 
 def _asked(question: Question) -> AskedQuestion:
-    asked = [
-        question.text,
-        question.choices,
-        question.answer,
-        question.answers,
-        question.image.file_sha256,
-        question.targets,
-    ]
+    words = [question.text, question.choices, question.answer, question.answers]
+    asked = [*words, question.image.file_sha256, question.targets]
     boxes = question.targets_clipped or question.targets
     area = sum(box.width * box.height for box in boxes)
     return AskedQuestion(

@@ -20,7 +20,7 @@ def size_contrasts(grids: Iterable[GridSummary]) -> tuple[Contrast, ...]:
     sizes = [grid.size for grid in grids if grid.size is not None]
     tested = [one for one in sizes if one.p is not None]
     adjusted = iter(adjust(np.array([one.p for one in tested], dtype=np.float64), "holm").tolist())
-    family = f"holm over {len(tested)} grid size{'' if len(tested) == 1 else 's'}"
+    family = f"{len(tested)} grid size{'' if len(tested) == 1 else 's'}"
     return tuple(
         one
         if one.p is None

@@ -61,7 +61,7 @@ def find_rules(
         check_missing(np.where(asked, n_there, 1.0), clusters, names),
         check_unparsed(unparsed, answered, clusters, names),
         *check_letter_preference(table),
-        *check_rotations(table, _by_condition(table)),
+        *(check_rotations(table, _by_condition(table)) if table.run.n_rotations > 1 else ()),
         *_check_blind(table, scores, estimates),
         *_check_range(scores, estimates),
         *_check_epochs(table),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from eyechart.schema import Question, Response, Score
 from eyechart.scorers._echo import echo_end
@@ -114,7 +115,8 @@ def soft_score(said: str, answers: Sequence[str]) -> float:
         return float(equal[0])
     needed = min(N_AGREEING, len(equal) - 1)
     total = sum(equal)
-    return sum(min((total - own) / needed, 1.0) for own in equal) / len(equal)
+    with_others = min((total - 1) / needed, 1.0) if total else 0.0
+    return (total * with_others + (len(equal) - total) * min(total / needed, 1.0)) / len(equal)
 
 
 def published_score(cleaned: str, answers: Sequence[str]) -> float:
@@ -135,6 +137,7 @@ def last_line(text: str) -> str:
     return _LABEL.sub("", next((line for line in reversed(lines) if line), ""))
 
 
+@lru_cache(maxsize=1 << 14)  # people's answers come back in every region of a grid
 def normalise_answer(text: str) -> str:
     """Normalise an answer as the VQA evaluation describes it.
 
