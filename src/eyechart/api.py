@@ -36,6 +36,20 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     summary: Summary
     n_missing: int = 0
 
+    def __str__(self) -> str:
+        """Return the table and what it supports, as printed by the command line."""
+        said = [f"• {finding.text}" for finding in self.summary.findings]
+        warned = [f"warning: {warning}" for warning in self.summary.warnings]
+        return "\n".join([str(self.table()), *said, *warned, f"run folder: {self.folder}"])
+
+    def __repr__(self) -> str:
+        """Return where the run is and how much of it there is, in one line."""
+        run = self.summary.run
+        return (
+            f"RunResult({str(self.folder)!r}: {run.model.spec} on {run.benchmark.name}, {len(self.summary.conditions)} "
+            f"views, {self.summary.n_questions} questions, {self.n_missing} answers missing)"
+        )
+
     def table(self) -> Table:
         """Return the table of views, one row per condition, formatted as in the report."""
         return render_table(self.summary)
@@ -135,6 +149,7 @@ def run(  # noqa: PLR0913 -- every one is a keyword that a run may need
     sampling: Sampling | None = None,
     transport: str = "native",
     match: str | None = None,
+    allow_faults: bool = False,
 ) -> RunResult:
     """Ask a model every question under every view, and estimate. Interrupt it and call it again: it goes on.
 
@@ -153,6 +168,7 @@ def run(  # noqa: PLR0913 -- every one is a keyword that a run may need
         sampling: Sampling parameters; temperature 0 if left out.
         transport: ``native``, ``fit`` to resize views to the model's grid, or ``budget(MIN,MAX)`` in pixels.
         match: A matched design, such as ``target-px=8,32``.
+        allow_faults: Ask a published collection although it has errors; every report says so.
 
     Raises:
         EyechartError: If something concerns the whole run; what was answered is kept.
@@ -176,6 +192,7 @@ def run(  # noqa: PLR0913 -- every one is a keyword that a run may need
             loop=LoopSettings(concurrency=concurrency),
             where=Destination(out=None if out is None else Path(out)),
             scorer=scorer,
+            allows_faults=allow_faults,
         ),
     )
     return RunResult(folder=outcome.store.folder, summary=outcome.summary, n_missing=outcome.n_missing)

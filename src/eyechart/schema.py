@@ -411,12 +411,15 @@ class ResponseState(StrEnum):
     @property
     def is_error(self) -> bool:
         """Whether there is no answer, so that the score is None."""
-        return self in {ResponseState.REFUSED_INPUT, ResponseState.BAD_REQUEST, ResponseState.TRANSIENT}
+        return self in _ERROR_STATES
 
     @property
     def is_final(self) -> bool:
         """Whether the request is never asked again."""
         return self is not ResponseState.TRANSIENT
+
+
+_ERROR_STATES = frozenset({ResponseState.REFUSED_INPUT, ResponseState.BAD_REQUEST, ResponseState.TRANSIENT})
 
 
 class Usage(Value, frozen=True):
@@ -627,6 +630,8 @@ class Run(Record, frozen=True, kw_only=True):
     command: tuple[str, ...] = ()
     matching: Matching | None = None
     scorer: str | None = None
+    allowed_faults: tuple[str, ...] = ()
+    protocol: str | None = None
 
 
 class ConditionSummary(Value, frozen=True):
@@ -901,6 +906,20 @@ class Registration(Value, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+class PictureGroup(Value, frozen=True):
+    """The pictures of one dataset of a run, each counted once, with their numbers of pixels.
+
+    ``quartiles_px`` are minimum, lower quartile, median, upper quartile and maximum.
+    """
+
+    source: str
+    category: str | None
+    n_questions: int
+    n_pictures: int
+    quartiles_px: tuple[float, float, float, float, float]
+    mean_px: float
+
+
 class RegionCell(Value, frozen=True):
     """One region of a needle grid; rows and columns count from 0.
 
@@ -988,7 +1007,8 @@ class Summary(Record, frozen=True, kw_only=True):
 
     ``proportions`` are chance-corrected, robust, any-right and agreeing shares and family means; ``breakdowns``
     accuracies of groups of questions (``subset``), ``group_effects`` their contrasts. ``grids`` are needle grids, whose
-    regions are conditions too.
+    regions are conditions too; ``pictures`` the sizes of the originals by
+    dataset, ``averages`` the overall score by every averaging rule.
     """
 
     run: Run
@@ -1019,6 +1039,8 @@ class Summary(Record, frozen=True, kw_only=True):
     acuities: tuple[Acuity, ...] = ()
     close_views: tuple[CloseViews, ...] = ()
     grids: tuple[GridSummary, ...] = ()
+    pictures: tuple[PictureGroup, ...] = ()
+    averages: tuple[Estimate, ...] = ()
 
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
     from eyechart.kinds import Benchmark, ModelOptions
     from eyechart.runs.session import RunOptions
-    from eyechart.schema import Sampling
+    from eyechart.schema import Sampling, View
 
 NOT_SENT = "not-sent"
+_N_SHOWN = 3
 # A question is asked in as many orders as it has choices; there are 26 letters.
 ALL_ROTATIONS = 26
 
@@ -41,6 +42,11 @@ Option = Annotated[
     Parameter(
         name="--option", negative="", show_default=False, help="Option of the benchmark as key=value; may be repeated."
     ),
+]
+
+Boxes = Annotated[
+    Path | None,
+    Parameter(name="--boxes", help="File with a target box per question id, for a benchmark that publishes none."),
 ]
 
 
@@ -180,9 +186,40 @@ class AskFlags:
         Parameter(group=_Asking, help="Scorer, such as option_letter.lenient; the benchmark's own if left out."),
     ] = None
     prompt: Annotated[
-        str | None, Parameter(group=_Asking, help="Wording, such as letter_legacy@1; the benchmark's own if left out.")
+        str | None,
+        Parameter(
+            group=_Asking,
+            help="Wording: letter_legacy@1, hrscene_exact:FILE, a file such as mine.txt with {question} and {options}, "
+            "or release:NAME; the benchmark's own if left out.",
+        ),
     ] = None
+    protocol: Annotated[
+        str | None,
+        Parameter(
+            group=_Asking,
+            help="Evaluate as others do: hrbench@official, zoombench@official, vstar@shuffled or vstar@vlmevalkit fix "
+            "prompt, order of the options, extraction and judge.",
+        ),
+    ] = None
+    trust: Annotated[
+        bool,
+        Parameter(
+            group=_Asking,
+            negative="",
+            show_default=False,
+            help="Let the release's own scripts/prompts.py run, for --prompt release:NAME.",
+        ),
+    ] = False
 
+    allow_faults: Annotated[
+        bool,
+        Parameter(
+            group=_Asking,
+            negative="",
+            show_default=False,
+            help="Ask a collection that has errors; they are printed in every report.",
+        ),
+    ] = False
     plan: Annotated[
         Path | None, Parameter(group=_Asking, help="Plan written by check --write-plan; its results are confirmatory.")
     ] = None
@@ -224,6 +261,8 @@ class AskFlags:
             scorer=self.scorer,
             has_preflight=self.preflight,
             is_same_weights=self.same_weights,
+            allows_faults=self.allow_faults,
+            protocol=self.protocol,
             command=("eyechart", *sys.argv[1:]),
             registration=None if self.plan is None else read_plan(self.plan),
             rules=pictures.own_rules(),
@@ -316,15 +355,41 @@ def load_plugins(paths: tuple[Path, ...]) -> None:
         load_plugin(path)
 
 
-def open_named_benchmark(name: str, data: Path | None, option: tuple[str, ...]) -> "Benchmark":
+def open_named_benchmark(
+    name: str, data: Path | None, option: tuple[str, ...], boxes: Path | None = None
+) -> "Benchmark":
     """Open a benchmark by its flags, and say what its data warns of."""
     from eyechart.cli._output import say
     from eyechart.opening import open_benchmark
 
-    benchmark = open_benchmark(name, data, parse_pairs(option, "--option"))
+    options = parse_pairs(option, "--option")
+    if boxes is not None:
+        options["boxes"] = str(boxes)
+    benchmark = open_benchmark(name, data, options)
     for warning in getattr(benchmark, "warnings", ()):
         say(f"warning: {warning}")
     return benchmark
+
+
+def check_targets(benchmark: "Benchmark", views: "Sequence[View]") -> None:
+    """Refuse views that need a target box where no question has one.
+
+    Raises:
+        UsageError: If so; the message counts them, and the hint names those that are possible.
+    """
+    from eyechart.views import format_view, needs_target
+
+    released = set(benchmark.released_views())
+    impossible = [view for view in views if format_view(view) not in released and needs_target(view)]
+    if not impossible or any(question.targets for question in benchmark.questions()):
+        return
+    possible = [format_view(view) for view in views if view not in impossible]
+    names = ", ".join(format_view(view) for view in impossible[:_N_SHOWN])
+    raise UsageError(
+        f"{len(impossible)} of {len(views)} views need a target box ({names}{', …' if impossible[_N_SHOWN:] else ''}), "
+        f"and no question of {benchmark.identity.name} has one",
+        hint=f"give --boxes FILE{', or --views ' + ','.join(possible) if possible else ''}",
+    )
 
 
 def _whole(number: float | None, flag: str) -> int | None:

@@ -15,12 +15,9 @@ _SAID_BY_TABLE = frozenset({"AA_NOISE"})
 
 def show_summary(summary: "Summary") -> None:
     """Print the table of views on stdout; findings, failures and warnings on stderr."""
-    from eyechart.reports import grid_tables, render_table
-    from eyechart.runs.region_findings import collapse_grids
+    from eyechart.runs.grid_rows import collapse_grids
 
-    show_table(render_table(summary))
-    for _, _, table in grid_tables(summary):
-        show_table(table)
+    _show_tables(summary)
     summary = collapse_grids(summary)
     for sentence in _sentences(summary):
         say(f"• {sentence}")
@@ -32,6 +29,7 @@ def show_summary(summary: "Summary") -> None:
         say(f"{failure.n} × {failure.state}: {failure.cause} ({where})")
     for warning in summary.warnings:
         say(f"warning: {warning}")
+    say_departures(summary)
     for rule in summary.rules:
         if rule.level == "info" and rule.code not in _SAID_BY_TABLE:
             say(f"note: {rule.code}: {rule.message}")
@@ -50,6 +48,27 @@ def _acuity(acuity: "Acuity") -> str:
     of = "" if acuity.task is None else f" for {acuity.task}"
     evidence = f" (sizes {acuity.evidence})" if acuity.evidence else ""
     return f"{format_acuity(acuity)[:-1].replace('Acuity', f'Acuity{of}', 1)}{evidence}."
+
+
+def _show_tables(summary: "Summary") -> None:
+    """Print the tables of views, grids and averages; what rotations give is said beside them."""
+    from eyechart.reports import average_table, grid_tables, render_table
+    from eyechart.runs.rotations import ROTATION_NAMES
+
+    averages = average_table(summary)
+    tables = [render_table(summary), *(table for _, _, table in grid_tables(summary))]
+    for table in (*tables, averages) if averages.rows else tables:
+        show_table(table)
+    for one in summary.proportions:
+        if one.name in ROTATION_NAMES:
+            span = f"{100 * one.value:.1f} % [{100 * one.low:.1f}, {100 * one.high:.1f}]"
+            say(f"{one.condition}: {one.name} {span}, n = {one.n_questions} questions")
+
+
+def say_departures(summary: "Summary") -> None:
+    """Say on stderr in what a run departs from its plan, and whether the plan was changed."""
+    for note in summary.registration.notes if summary.registration else ():
+        say(f"warning: plan: {note}")
 
 
 def show_table(table: "Table") -> None:

@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from eyechart.cli._cost import CostFlags
-from eyechart.cli._flags import Data, Option, PictureFlags, Plugin, load_plugins, open_named_benchmark
+from eyechart.cli._flags import Boxes, Data, Option, PictureFlags, Plugin, load_plugins, open_named_benchmark
 from eyechart.cli._output import Json, print_json, say
 from eyechart.cli._study import StudyFlags
 
@@ -36,6 +36,7 @@ def check(
     limit: Annotated[int | None, Parameter(help="Look at so many questions.")] = None,
     data: Data = None,
     option: Option = (),
+    boxes: Boxes = None,
     plugin: Plugin = (),
     picture_flags: PictureFlags = _PICTURES,
     cost_flags: CostFlags = _COST,
@@ -59,7 +60,7 @@ def check(
 
     load_plugins(plugin)
     cost_flags.check()
-    opened = open_named_benchmark(benchmark, data, option)
+    opened = open_named_benchmark(benchmark, data, option, boxes)
     named, _ = choose_views(opened, views)
     if study_flags.is_used:
         return study_flags.show(opened, named, limit, json=json)

@@ -64,8 +64,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """One request with what became of it; small, since a run has many.
 
     Args:
-        sent_size: Size of the first picture, None where none was sent.
-        sent_px: Pixels of all pictures together.
+        sent_size: Size of the first picture, None where none was sent; ``sent_px`` pixels of all together.
         target_px_sent: Shorter side of the target in the picture sent.
         recipes: Recipe keys of the pictures: two cells with the same show the same.
         cut: Names what the one picture shows, whatever its size; empty if there are none or several.
@@ -125,6 +124,9 @@ class AskedQuestion(msgspec.Struct, frozen=True):
         source: Collection it comes from, if the benchmark says.
         target_share: Area of the targets as a share of the picture, None without a target.
         notes: Remarks of the benchmark, such as known errata.
+        image_px: Pixels, 0 if unknown.
+        asks_for_cell: Whether the right answer is the cell that the view puts the picture in.
+        base_id: Id that the rows of one question in several orders of its options share.
     """
 
     id: str
@@ -136,6 +138,9 @@ class AskedQuestion(msgspec.Struct, frozen=True):
     source: str | None = None
     target_share: float | None = None
     notes: tuple[str, ...] = ()
+    image_px: int = 0
+    asks_for_cell: bool = False
+    base_id: str | None = None
 
     @property
     def has_errata(self) -> bool:
@@ -169,8 +174,13 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     @property
     def slots(self) -> list[int]:
         """(n_questions,) how often each question is asked: fewer rotations where it has fewer choices."""
+        return [len(self.slots_of(question)) for question in self.questions]
+
+    def slots_of(self, question: AskedQuestion) -> tuple[int, ...]:
+        """Return the third indices of a question's cells under one condition: repeats, and within them rotations."""
         rotations = self.run.n_rotations
-        return [self.run.n_repeats * min(rotations, max(question.n_choices, 1)) for question in self.questions]
+        turned = range(min(rotations, max(question.n_choices, 1)))
+        return tuple(repeat * rotations + turn for repeat in range(self.run.n_repeats) for turn in turned)
 
     @property
     def image_groups(self) -> list[str]:
@@ -196,8 +206,6 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     def only(self, conditions: Collection[str]) -> "RunTable":
         """Return the table with some of its conditions, in its own order."""
         kept = tuple(name for name in self.conditions if name in conditions)
-        if kept == self.conditions:
-            return self
         place = {self.conditions.index(name): position for position, name in enumerate(kept)}
         cells = {(key[0], place[key[1]], key[2]): cell for key, cell in self.cells.items() if key[1] in place}
         contradicted = {name: n for name, n in self.n_contradicted.items() if name in conditions}
@@ -211,6 +219,13 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             if cell.value is not None:
                 values[key], present[key] = cell.value, True
         return average_repeats(values, present)
+
+    def shares(self, keys: Iterable[Slot]) -> Floats:
+        """Return (n_questions, n_conditions) shares in [0, 1] of a question's cells that are among the given ones."""
+        counts = np.zeros((len(self.questions), len(self.conditions)))
+        for question, condition, _ in keys:
+            counts[question, condition] += 1
+        return counts / np.array(self.slots, dtype=np.float64)[:, None]
 
     def mask(self, keys: Iterable[tuple[int, int, int]]) -> Bools:
         """Return (n_questions, n_conditions), True where any of the given cells lies."""
@@ -326,14 +341,8 @@ def _verdict(score: Score) -> Verdict:
 
 
 def _asked(question: Question) -> AskedQuestion:
-    asked = [
-        question.text,
-        question.choices,
-        question.answer,
-        question.answers,
-        question.image.file_sha256,
-        question.targets,
-    ]
+    words = [question.text, question.choices, question.answer, question.answers]
+    asked = [*words, question.image.file_sha256, question.targets]
     boxes = question.targets_clipped or question.targets
     area = sum(box.width * box.height for box in boxes)
     return AskedQuestion(
@@ -346,6 +355,9 @@ def _asked(question: Question) -> AskedQuestion:
         source=question.source,
         target_share=area / question.image.size.n_px if boxes else None,
         notes=question.notes,
+        image_px=question.image.size.n_px,
+        asks_for_cell=question.asks_for_cell,
+        base_id=str(question.extra["base_id"]) if question.extra.get("base_id") is not None else None,
     )
 
 

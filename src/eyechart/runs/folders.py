@@ -37,6 +37,8 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     versions: dict[str, str] = {}
     command: tuple[str, ...] = ()
     scorer: str | None = None
+    allowed_faults: tuple[str, ...] = ()
+    protocol: str | None = None
 
 
 def find_or_create(plan: Plan, where: Destination, origin: Origin, seen: Iterable[Seen] = ()) -> tuple[RunStore, bool]:
@@ -108,6 +110,8 @@ def run_record(plan: Plan, run_id: str, origin: Origin) -> Run:
         command=origin.command,
         matching=plan.matching,
         scorer=origin.scorer,
+        allowed_faults=origin.allowed_faults,
+        protocol=origin.protocol,
     )
 
 

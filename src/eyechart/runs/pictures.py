@@ -2,13 +2,14 @@
 
 import hashlib
 from functools import cached_property, lru_cache
+from pathlib import Path
 from threading import Lock
 from typing import Literal
 
 from eyechart.errors import EyechartError, ImageError
 from eyechart.images.cache import DecodedCache
 from eyechart.images.compose import compose, is_whole, resize
-from eyechart.images.decode import decode, has_end, is_standing
+from eyechart.images.decode import MAX_HELD_PIXELS, decode, has_end, is_standing
 from eyechart.images.encode import JpegSettings, encode_composition, encode_jpeg, encode_png
 from eyechart.images.files import read_whole
 from eyechart.images.hash import pixel_sha256
@@ -17,6 +18,7 @@ from eyechart.images.probe import describe_stream
 from eyechart.images.resample import DEFAULT_RESAMPLER, check_resampler
 from eyechart.kinds import Benchmark
 from eyechart.runs.grids import GridSource
+from eyechart.runs.large_pictures import LargeSource, check_sendable
 from eyechart.runs.plan_options import PlanOptions
 from eyechart.schema import Composition, DecodePolicy, GridComposition, ImageRef, Picture, Size
 from eyechart.seen.transport import parse_transport
@@ -47,7 +49,8 @@ class PictureSource:
     ) -> None:
         self._benchmark = benchmark
         self._decoded = DecodedCache(max_decoded_bytes)
-        self._grids = GridSource(benchmark, self._decoded_file)
+        self._large = LargeSource(benchmark.image_path)
+        self._grids = GridSource(benchmark, self._decoded_file, self._large)
         self._drawn = DecodedCache(max_drawn_bytes)
         # One thread decodes a picture while the others that want it wait, instead of all decoding it.
         self._locks = tuple(Lock() for _ in range(_N_LOCKS))
@@ -83,6 +86,7 @@ class PictureSource:
 
         Raises:
             ImageError: If the file cannot be read or decoded, or is not the one that was planned.
+            RefusedInputError: If the picture is too large to be held or sent.
         """
 
         def drawn() -> DecodedImage:
@@ -108,6 +112,8 @@ class PictureSource:
             return encode_png(self.draw(picture)), _PNG
         if isinstance(geometry, GridComposition):
             return self._grids.encode_png(picture, geometry), _PNG
+        if self._large.serves(picture):
+            return self._large.encode_png(picture), _PNG
         resampler = picture.recipe.resampler or DEFAULT_RESAMPLER
         return encode_composition(self.decoded(picture), geometry, resampler), _PNG
 
@@ -118,12 +124,14 @@ class PictureSource:
     def _decoded_file(self, image: ImageRef, policy: DecodePolicy) -> DecodedImage:
         with self._locks[hash(image.file_sha256) % _N_LOCKS]:
             return self._decoded.get(
-                image.file_sha256, policy, lambda: decode(self._read(image), policy, self._place(image))
+                image.file_sha256, policy, lambda: decode(self._source(image), policy, self._place(image))
             )
 
     def _compose(self, picture: Picture) -> Pixels:
         """Return the pixels of a picture before any encoding that changes them."""
         geometry, resampler = picture.recipe.geometry, picture.recipe.resampler or DEFAULT_RESAMPLER
+        if self._large.serves(picture):
+            return self._large.draw(picture)
         if not isinstance(geometry, GridComposition):
             return compose(self.decoded(picture), geometry, resampler)
         grid = self._grids.draw(picture, geometry)
@@ -133,12 +141,24 @@ class PictureSource:
         """Return the file as it is, None where other pixels than the decoded file's own are to be sent."""
         if not _is_file(picture):
             return None
+        if self._large.serves(picture):
+            check_sendable(picture.image, self._place(picture.image))
         content = self._read(picture.image)
         if not is_standing(describe_stream(content, self._place(picture.image))):
             return None
         if not has_end(content, picture.image.media_type):
+            if self._large.serves(picture):
+                raise ImageError(f"{self._place(picture.image)}: truncated", hint="fetch the file again")
             self.decoded(picture)  # refuses what is truncated
         return content
+
+    def _source(self, image: ImageRef) -> Path | bytes:
+        """Return what is decoded: the bytes of a file, or the place of one that is too large to be held as well."""
+        if image.size.n_px <= MAX_HELD_PIXELS:
+            return self._read(image)
+        path = self._benchmark.image_path(image)
+        self._large.check_hash(image, path)
+        return path
 
     def _read(self, image: ImageRef) -> bytes:
         """Return the bytes of a file, refusing one that changed since the run was planned."""
@@ -154,7 +174,7 @@ class PictureSource:
         return str(self._benchmark.image_path(image))
 
     def _hash_pixels(self, picture: Picture) -> str:
-        return pixel_sha256(self.draw(picture))
+        return self._large.pixel_sha256(picture) if self._large.serves(picture) else pixel_sha256(self.draw(picture))
 
 
 class LazyPicture:

@@ -3,20 +3,22 @@
 import asyncio
 import platform
 import threading
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Coroutine, Iterable, Iterator, Sequence
 from datetime import timedelta
 from importlib.metadata import PackageNotFoundError, version
 from typing import TypeVar
 
 import msgspec
 
-from eyechart.kinds import Benchmark, Model, Prompt, TakesGold
+from eyechart.kinds import Benchmark, HoldsRelease, Model, Prompt, ReviewsPlan, TakesGold
 from eyechart.opening import DEFAULT_SCORER, open_scorer
+from eyechart.releases.fitness import check_fitness
 from eyechart.runs.answers import stale_ids
 from eyechart.runs.choosing import defaults_of
 from eyechart.runs.execute import Asker, LoopSettings, check_limits, read_identity, utc_now, writer_name
 from eyechart.runs.folders import Destination, Origin, find_or_create
 from eyechart.runs.foresight import Foresight, fit_for, foresee, told_rule
+from eyechart.runs.gold import told_answer
 from eyechart.runs.listening import Beginning, Listener, Silent
 from eyechart.runs.matching import gauge_for
 from eyechart.runs.pictures import PictureSource, check_drawing
@@ -27,7 +29,7 @@ from eyechart.runs.retrying import Stop
 from eyechart.runs.score import score_run
 from eyechart.runs.store import RunStore
 from eyechart.runs.summarise import summarise
-from eyechart.schema import ModelIdentity, Request, Sampling, Seen, Summary, View
+from eyechart.schema import ModelIdentity, Request, ResponseState, Sampling, Seen, Summary, View
 from eyechart.seen.rules import Rule
 
 # A served model without revision or fingerprint may be another one tomorrow.
@@ -53,6 +55,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         registration: The plan that was written before; a copy is kept in the run folder.
         rules: The user's own rules of what models see, which come before the bundled ones.
         max_decoded_bytes: Bound of the decoded originals kept in memory.
+        allows_faults: Whether a published collection with errors is asked all the same.
+        protocol: Name of the protocol that fixed prompt, order, extraction and judge.
     """
 
     sampling: Sampling = Sampling()
@@ -66,6 +70,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     registration: StudyPlan | None = None
     rules: tuple[Rule, ...] = ()
     max_decoded_bytes: int = 512 << 20
+    allows_faults: bool = False
+    protocol: str | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,9 +98,14 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     stop: Stop | None = None
 
     @property
+    def n_unanswerable(self) -> int:
+        """Requests that ended in a final error other than a refused picture, such as rows that a file does not hold."""
+        return sum(one.states.get(ResponseState.BAD_REQUEST, 0) for one in self.summary.conditions)
+
+    @property
     def exit_code(self) -> int:
-        """0 if every request has an answer or a final error, else 3."""
-        return EXIT_MISSING if self.n_missing else EXIT_DONE
+        """0 if every request has an answer or its picture was refused, which is a finding and no gap; else 3."""
+        return EXIT_MISSING if self.n_missing or self.n_unanswerable else EXIT_DONE
 
 
 def run_benchmark(
@@ -184,10 +195,35 @@ def _ask_all(
         fit=fit_for(options.plan.transport, ahead),
         gauge=None if options.plan.match is None else gauge_for(ahead),
     )
-    session = _Session(benchmark, model, plan, options, listener, ahead)
+    origin = Origin(
+        now=utc_now(),
+        versions=_versions(),
+        command=options.command,
+        scorer=options.scorer,
+        allowed_faults=_check_collection(benchmark, plan, options),
+        protocol=options.protocol,
+    )
+    session = _Session(benchmark, model, plan, options, listener, ahead=ahead, origin=origin)
     del plan  # its view images are on the disk now
     stop = session.ask_missing()
     return session.result(stop)
+
+
+def _check_collection(benchmark: Benchmark, plan: Plan, options: RunOptions) -> tuple[str, ...]:
+    """Return the errors of a published collection that the user allows; none for any other benchmark.
+
+    Raises:
+        BenchmarkError: If it has errors and they are not allowed.
+    """
+    if not isinstance(benchmark, HoldsRelease):
+        return ()
+    return check_fitness(
+        benchmark.root,
+        [question.id for question in plan.questions],
+        plan.views,
+        has_images=not benchmark.is_streamed,
+        allows_faults=options.allows_faults,
+    )
 
 
 class _Session:
@@ -200,11 +236,12 @@ class _Session:
         plan: Plan,
         options: RunOptions,
         listener: Listener,
+        *,
         ahead: Foresight,
+        origin: Origin,
     ) -> None:
         self._benchmark, self._model = benchmark, model
         self._options, self._listener = options, listener
-        origin = Origin(now=utc_now(), versions=_versions(), command=options.command, scorer=options.scorer)
         self.store, self.is_resumed = find_or_create(plan, options.where, origin, ahead.ledger(plan.requests))
         if options.registration is not None:
             keep_copy(options.registration, self.store.folder)
@@ -214,6 +251,9 @@ class _Session:
         self.n_asked = 0
         self.n_open = sum(self._is_open(request) for request in plan.requests)
         listener.began(self._beginning(has_prediction=ahead.is_known))
+        if isinstance(model, ReviewsPlan):
+            for note in model.review_plan(_places(plan.requests)):
+                listener.noted(note)
 
     def ask_missing(self) -> Stop | None:
         """Ask what is not settled, the first answers before the rest; return why it ended early."""
@@ -315,7 +355,10 @@ class _Session:
 
     def _gold(self) -> dict[str, str | None]:
         questions = {question.id: question for question in self._plan.questions}
-        return {request.id: shown_answer(questions[request.question_id], request) for request in self._plan.requests}
+        return {
+            request.id: told_answer(questions[request.question_id], request.view, request.choice_order)
+            for request in self._plan.requests
+        }
 
     def _beginning(self, *, has_prediction: bool) -> Beginning:
         n_planned = dict.fromkeys(self._plan.views, 0)
@@ -332,6 +375,13 @@ class _Session:
             n_missing_pictures=len(self._plan.missing),
             predicts_seen=has_prediction,
         )
+
+
+def _places(requests: Iterable[Request]) -> Iterator[tuple[str, str]]:
+    """Yield question with condition, and question with view, of every request."""
+    for request in requests:
+        yield request.question_id, request.condition
+        yield request.question_id, request.view
 
 
 def run_async(work: Coroutine[object, object, Result]) -> Result:

@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from eyechart.runs.acuity import estimate_acuities
+from eyechart.runs.averages import estimate_averages
 from eyechart.runs.breakdowns import estimate_breakdowns
 from eyechart.runs.cells import Cell, RunTable, Slot, read_table, total_usage
 from eyechart.runs.closeness import block_close, find_close, repeated, with_noise, without_repeats
@@ -22,12 +23,14 @@ from eyechart.runs.effects import (
 )
 from eyechart.runs.failures import group_failures
 from eyechart.runs.findings import find
+from eyechart.runs.picture_groups import group_pictures
 from eyechart.runs.readings import block_fragile, check_sensitivity, judge_unread, readings_of
 from eyechart.runs.reconcile import mismatch_warnings
 from eyechart.runs.region_findings import find_regions, size_contrasts, widen_rules
 from eyechart.runs.regions import summarise_grids
 from eyechart.runs.registration import StudyPlan, kept_copy, register
 from eyechart.runs.resolution import estimate_resolution
+from eyechart.runs.rotations import estimate_rotations
 from eyechart.runs.store import RunStore
 from eyechart.runs.validity import check_contrasts, concerning_contrasts, find_rules
 from eyechart.schema import (
@@ -95,13 +98,16 @@ def estimate(
     whole = table
     everything = score_table(whole, scorer_id)
     estimates = accuracy_by_condition(everything)
+    # A ceiling or a blind guess is a matter of a whole view, not of one region of a grid.
+    plain = not_regions(whole)
+    of_views = [one for one in estimates if one.condition in plain]
     close = find_close(whole)
-    rules = find_rules(whole, everything, estimates, close)
+    rules = find_rules(whole, everything, of_views, close)
     grids = summarise_grids(whole, everything.values, everything.present, named_views(whole), scorer_id)
     rules = widen_rules(rules, grids)
     # The regions of a needle grid are compared with each other and not each with one baseline.
-    table = whole.only(not_regions(whole))
-    scores = everything if table is whole else score_table(table, scorer_id)
+    table = whole.only(plain) if grids else whole
+    scores = score_table(table, scorer_id) if grids else everything
     close = tuple(one for one in close if {one.condition, one.baseline} <= set(table.conditions))
     controls = (*same_recipes(table), *repeated(close))
     marks = concerning_contrasts(rules)
@@ -142,7 +148,7 @@ def estimate(
         effects=effects,
         decompositions=decompositions(scores, shown, views),
         flips=count_flips(scores, headlines, controls),
-        proportions=estimate_shares(scores, shown),
+        proportions=(*estimate_rotations(table, scorer_id), *estimate_shares(scores, shown)),
         thresholds=thresholds,
         movement=movement,
         breakdowns=breakdowns,
@@ -151,8 +157,10 @@ def estimate(
         sensitivity=sensitivity,
         rules=_recorded(rules),
         grids=grids,
+        pictures=group_pictures(whole.questions),
         acuities=estimate_acuities(table, named_views(table)),
         close_views=with_noise(close, contrasts, count_flips(scores, _of_pairs(raw, repeated(close)), controls)),
+        averages=estimate_averages(whole, everything.values, everything.present, scorer_id),
     )
 
 

@@ -52,15 +52,16 @@ def find_rules(
     names, clusters = table.conditions, find_clusters(table.image_groups)
     asked = table.mask(table.cells)
     answered = table.mask(key for key, cell in table.cells.items() if cell.is_answered)
-    unparsed = table.mask(key for key, cell in table.cells.items() if cell.is_unparsed)
+    n_there = table.shares(key for key, cell in table.cells.items() if cell.is_answered)
+    unparsed = table.shares(key for key, cell in table.cells.items() if cell.is_unparsed)
     cells = {name: [cell for _, cell in own] for name, own in zip(names, table.columns(), strict=True)}
     found = [
         *_check_making(table, cells),
         *check_subsets([question.id for question in table.questions], asked, names),
-        check_missing(answered | ~asked, clusters, names),
+        check_missing(np.where(asked, n_there, 1.0), clusters, names),
         check_unparsed(unparsed, answered, clusters, names),
         *check_letter_preference(table),
-        *check_rotations(table, _by_condition(table)),
+        *(check_rotations(table, _by_condition(table)) if table.run.n_rotations > 1 else ()),
         *_check_blind(table, scores, estimates),
         *_check_range(scores, estimates),
         *_check_epochs(table),
@@ -243,10 +244,12 @@ def _check_range(scores: ScoreTable, estimates: Sequence[Estimate]) -> list[Find
 
 
 def _merged(rules: Sequence[Finding]) -> Finding:
-    text = "; ".join(rule.message for rule in rules)
-    return msgspec.structs.replace(
-        rules[0], message=text, conditions=tuple(name for rule in rules for name in rule.conditions)
-    )
+    """Return one finding for all; from the second on, conditions are listed by name and the first few only."""
+    names = tuple(name for rule in rules for name in rule.conditions)
+    others = names[1 : _MOST_NAMED + 1]
+    more = f" and {len(names) - 1 - _MOST_NAMED} more" if len(names) - 1 > _MOST_NAMED else ""
+    text = f"{rules[0].message}; the same holds for {', '.join(others)}{more}" if others else rules[0].message
+    return msgspec.structs.replace(rules[0], message=text, conditions=names)
 
 
 def _check_epochs(table: RunTable) -> list[Finding]:
