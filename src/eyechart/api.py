@@ -13,12 +13,14 @@ from eyechart.reports import Table, grid_tables, render_table, write_all
 from eyechart.runs.choosing import choose_scorer, choose_views, defaults_of
 from eyechart.runs.execute import LoopSettings
 from eyechart.runs.folders import Destination
+from eyechart.runs.matching import parse_match
 from eyechart.runs.plan import PlanOptions
 from eyechart.runs.score import score_run
 from eyechart.runs.session import RunOptions, run_benchmark
 from eyechart.runs.store import RunStore
 from eyechart.runs.summarise import summarise
 from eyechart.schema import GridSummary, Sampling, Summary
+from eyechart.seen.transport import parse_transport
 
 
 class RunResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -146,6 +148,8 @@ def run(  # noqa: PLR0913 -- every one is a keyword that a run may need
     scorer: str | None = None,
     sampling: Sampling | None = None,
     allow_faults: bool = False,
+    transport: str = "native",
+    match: str | None = None,
 ) -> RunResult:
     """Ask a model every question under every view, and estimate. Interrupt it and call it again: it goes on.
 
@@ -163,6 +167,8 @@ def run(  # noqa: PLR0913 -- every one is a keyword that a run may need
         scorer: Name of the scorer, with its mode if not the default; the benchmark's own if left out.
         sampling: Sampling parameters; temperature 0 if left out.
         allow_faults: Ask a published collection although it has errors; every report says so.
+        transport: ``native``, ``fit`` to resize views to the model's grid, or ``budget(MIN,MAX)`` in pixels.
+        match: A matched design, such as ``target-px=8,32``.
 
     Raises:
         EyechartError: If something concerns the whole run; what was answered is kept.
@@ -175,7 +181,14 @@ def run(  # noqa: PLR0913 -- every one is a keyword that a run may need
         open_prompt(prompt or defaults_of(questions).prompt),
         options=RunOptions(
             sampling=sampling or Sampling(),
-            plan=PlanOptions(limit=limit, seed=seed, repeats=repeats, view_preset=chosen.preset),
+            plan=PlanOptions(
+                limit=limit,
+                seed=seed,
+                repeats=repeats,
+                view_preset=chosen.preset,
+                transport=parse_transport(transport).id,
+                match=None if match is None else parse_match(match).id,
+            ),
             loop=LoopSettings(concurrency=concurrency),
             where=Destination(out=None if out is None else Path(out)),
             scorer=scorer,

@@ -6,7 +6,7 @@ from eyechart.cli._output import print_table, say
 
 if TYPE_CHECKING:
     from eyechart.reports import Table
-    from eyechart.schema import Summary
+    from eyechart.schema import Acuity, Summary
 
 
 _MOST_OPEN_SENTENCES = 4
@@ -21,6 +21,9 @@ def show_summary(summary: "Summary") -> None:
     summary = collapse_grids(summary)
     for sentence in _sentences(summary):
         say(f"• {sentence}")
+    for acuity in summary.acuities:
+        if acuity.bands or acuity.task is None:
+            say(f"• {_acuity(acuity)}")
     for failure in summary.failures:
         where = ", ".join(f"{condition} {n}" for condition, n in failure.conditions.items())
         say(f"{failure.n} × {failure.state}: {failure.cause} ({where})")
@@ -57,6 +60,15 @@ def say_departures(summary: "Summary") -> None:
     """Say on stderr in what a run departs from its plan, and whether the plan was changed."""
     for note in summary.registration.notes if summary.registration else ():
         say(f"warning: plan: {note}")
+
+
+def _acuity(acuity: "Acuity") -> str:
+    """Say the acuity over all questions or in one task."""
+    from eyechart.figures import format_acuity
+
+    of = "" if acuity.task is None else f" for {acuity.task}"
+    evidence = f" (sizes {acuity.evidence})" if acuity.evidence else ""
+    return f"{format_acuity(acuity)[:-1].replace('Acuity', f'Acuity{of}', 1)}{evidence}."
 
 
 def show_table(table: "Table") -> None:

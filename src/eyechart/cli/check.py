@@ -1,7 +1,7 @@
 """Show what models will see of each view; nothing is asked and no pixel is read."""
 
 import datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -9,9 +9,6 @@ from eyechart.cli._cost import CostFlags
 from eyechart.cli._flags import Boxes, Data, Option, PictureFlags, Plugin, load_plugins, open_named_benchmark
 from eyechart.cli._output import Json, print_json, say
 from eyechart.cli._study import StudyFlags
-
-if TYPE_CHECKING:
-    pass
 
 _PICTURES = PictureFlags()
 _STUDY = StudyFlags()

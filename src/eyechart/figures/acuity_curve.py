@@ -4,7 +4,7 @@ from math import log2
 from typing import TYPE_CHECKING
 
 from eyechart.figures._alternative_text import describe_estimate, opening
-from eyechart.figures._numbers import format_px
+from eyechart.figures._numbers import format_acuity, format_px
 from eyechart.figures._series import Point, accuracies, count_note, is_plain
 from eyechart.figures._style import (
     ACCENT,
@@ -19,7 +19,6 @@ from eyechart.figures._style import (
     take_axes,
     write_note,
 )
-from eyechart.figures.eye_chart import acuity_sentence
 from eyechart.schema import Acuity, SmoothCurve, Summary
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ class AcuityCurve:
             for point in points
         ]
         acuity = next((one for one in summary.acuities if one.task is None), None)
-        end = "" if acuity is None else f" {acuity_sentence(acuity)}"
+        end = "" if acuity is None else f" {format_acuity(acuity)}"
         return f"{opening(summary, 'the shorter side of the target as the model saw it')} {'; '.join(said)}.{end}"
 
 
@@ -228,7 +227,7 @@ def _notes(summary: Summary, points: tuple[Point, ...], acuity: Acuity | None) -
     if _joined(summary):
         lines.append("joined and hollow: one picture to the model, so their difference is noise")
     if acuity is not None:
-        lines.append(acuity_sentence(acuity)[:-1] if acuity.px is not None else f"acuity {acuity.status}")
+        lines.append(format_acuity(acuity)[:-1] if acuity.px is not None else f"acuity {acuity.status}")
     evidence = sorted({point.condition.seen_evidence for point in points if point.condition.seen_evidence})
     lines.append(f"sizes: {', '.join(evidence)}" if evidence else "")
     return lines

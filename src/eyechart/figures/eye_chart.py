@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from eyechart.figures._numbers import (
     MINUS,
+    format_acuity,
     format_count,
     format_label,
     format_level,
@@ -79,23 +80,8 @@ class EyeChart:
         )
         return (
             f"Share of targets that {summary.run.model.spec} reads, corrected for guessing, by the shorter side of the "
-            f"target as it saw it. {bands}. {acuity_sentence(acuity)}"
+            f"target as it saw it. {bands}. {format_acuity(acuity)}"
         )
-
-
-def acuity_sentence(acuity: Acuity) -> str:
-    """Say an acuity with its interval, or why there is none.
-
-    Example:
-        >>> acuity_sentence(Acuity(None, "estimated", px=12.3, low_px=10.0, high_px=14.2))
-        'Acuity 12 px [10, 14].'
-        >>> acuity_sentence(Acuity(None, "not reached", reason="all is read"))
-        'Acuity not reached: all is read.'
-    """
-    if acuity.px is None:
-        return f"Acuity {acuity.status}: {acuity.reason}."
-    low = "below the smallest" if acuity.low_px is None else format_px(acuity.low_px)
-    return f"Acuity {format_px(acuity.px)} px [{low}, {format_px(acuity.high_px)}]."
 
 
 def _main(summary: Summary) -> Acuity | None:
@@ -166,7 +152,7 @@ def _draw_acuity(
 
 def _notes(summary: Summary, acuity: Acuity, left_out: list[AcuityBand]) -> list[str]:
     """Return the lines under the chart."""
-    headline = acuity_sentence(acuity)[:-1]
+    headline = format_acuity(acuity)[:-1]
     lines = [
         *wrap(f"{format_label(summary.run.model.spec)}: {headline}", _LINE),
         f"{format_n(acuity.n_questions, acuity.n_clusters)}, {format_level(acuity.confidence)} intervals",
@@ -179,7 +165,7 @@ def _notes(summary: Summary, acuity: Acuity, left_out: list[AcuityBand]) -> list
         lines.append(f"larger targets, up to {format_px(left_out[0].px)} px, are left out: {span} read")
     tasks = [one for one in summary.acuities if one.task is not None]
     for task in tasks[:_MOST_TASKS]:
-        said = acuity_sentence(task)[:-1] if task.px is not None else task.status
+        said = format_acuity(task)[:-1] if task.px is not None else task.status
         lines.append(f"{format_label(task.task or '')}: {said.removeprefix('Acuity ')}")
     if len(tasks) > _MOST_TASKS:
         lines.append(f"and {len(tasks) - _MOST_TASKS} more tasks in the table")

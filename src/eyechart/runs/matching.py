@@ -144,7 +144,9 @@ def _reached_by_rule(picture: Picture, rule: Rule) -> Reached:
     refused = refusals(rule.limits, picture.size)
     if refused:
         return Reached(None, reason=f"refused: {refused[0]}")
-    resized = rule.algorithm.apply(picture.size)
+    resized = rule.apply(picture.size)
+    if resized.refused:
+        return Reached(None, reason=f"refused: {resized.refused}")
     if not resized.stages:
         return Reached(None, reason=f"rule {rule.id} tells no sizes")
     return _reached(picture, resized.stages, resized.cell_px)
