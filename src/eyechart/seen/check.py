@@ -207,7 +207,7 @@ def _check_model(
 def _rows(pictures: Sequence[ShownPicture], rule: Rule | None) -> list[SeenPicture]:
     if rule is None:
         return [SeenPicture(shown, None, (), upload_of(shown.picture, shown.picture.size)[0]) for shown in pictures]
-    resize, sha256 = lru_cache(maxsize=None)(rule.apply), rule.sha256
+    resize, sha256 = lru_cache(maxsize=None)(rule.apply_to_all), rule.sha256
     is_jpeg = lru_cache(maxsize=None)(lambda transport: parse_transport(transport).is_jpeg)
     rows = []
     for shown in pictures:
@@ -220,7 +220,7 @@ def _rows(pictures: Sequence[ShownPicture], rule: Rule | None) -> list[SeenPictu
             media_type=media_type,
             n_images=shown.n_pictures,
         )
-        resized = None if refused else resize(picture.size)
+        resized = None if refused else resize(shown.sizes)[shown.place]
         if resized is not None and resized.refused:
             refused = (resized.refused,)
         seen = seen_by_rule("", 0, picture, rule, resized, refused, configuration_sha256=sha256)

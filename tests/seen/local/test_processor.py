@@ -1,6 +1,8 @@
 """What real processors make of pictures that are shapes alone, against what they make of pixels."""
 
+import json
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -170,3 +172,34 @@ def test_configuration_hash_changes_with_the_arguments_alone():
     other = LocalProcessor(processor, {"max_pixels": 100352})
     assert one.configuration_sha256 == same.configuration_sha256 != other.configuration_sha256
     assert one.name.startswith("Qwen2VLImageProcessor@transformers-")
+
+
+def test_what_was_answered_about_is_observed_with_its_whole_way():
+    local = LocalProcessor(build("llava-clip"))
+    (seen,) = local.observe([Size(1920, 1080)])
+    assert (seen.evidence, seen.rule_id, seen.configuration_sha256) == (
+        "executed",
+        local.name,
+        local.configuration_sha256,
+    )
+    assert (seen.seen_size, seen.stages, seen.visual_tokens) == (Size(224, 224), (Size(398, 224),), 256)
+    assert seen.kept.width == pytest.approx(1080, abs=5)
+    assert LocalProcessor(build("qwen2.5-vl")).observe([Size(5000, 10)]) == ()
+
+
+# Worked out by another program that recorded torchvision's resizes. Where coordinate ramps show that it missed a
+# padding, a cut before the resize or a second resize, the scale is the ramp's (LLaVA-1.5 padded, Gemma 3 with pan and
+# scan, Step 3.7 at 1080p).
+WORKED = [json.loads(line) for line in Path(__file__).with_name("executed_worked.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize("model", sorted({row["model"] for row in WORKED}))
+def test_worked_table_of_open_models_is_reproduced(model):
+    import transformers
+
+    for row in (row for row in WORKED if row["model"] == model):
+        pictures = getattr(transformers, row["processor"])(**row["config"])
+        (seen,) = LocalProcessor(pictures, row["arguments"]).see([Size(*row["sent"])]).pictures
+        found = [seen.stages[-1][axis] / row["sent"][axis] for axis in (0, 1)]
+        assert found == pytest.approx(row["scale"], abs=0.001), row["sent"]
+        assert row["tokens"] is None or seen.tokens == row["tokens"]

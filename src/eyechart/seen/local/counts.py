@@ -24,8 +24,12 @@ class _Numbers(Protocol):
     def tolist(self) -> list[object]: ...
 
 
-def placeholders(output: Mapping[str, object], candidates: Sequence[int], marker: int) -> tuple[int, ...] | None:
+def placeholders(
+    output: Mapping[str, object], candidates: Sequence[int], marker: int, n_pictures: int
+) -> tuple[int, ...] | None:
     """Return how many placeholders each picture has in a prompt; None where the output has no prompt.
+
+    Where a tokenizer melts the marker into other text, several pictures cannot be told apart.
 
     These are the places that the vision features take. Markers of rows and tiles are text, so of several tokens
     that a processor calls its own, the most frequent one is the placeholder; where it calls none of the prompt its
@@ -35,10 +39,13 @@ def placeholders(output: Mapping[str, object], candidates: Sequence[int], marker
         output: What a processor returned for one prompt.
         candidates: Token ids that may be the placeholder.
         marker: Token id of the text that ends each picture.
+        n_pictures: Pictures in the prompt.
 
     Example:
-        >>> placeholders({"input_ids": [[7, 9, 9, 8, 9, 9, 1, 9, 1]]}, [7, 9], 1)
+        >>> placeholders({"input_ids": [[7, 9, 9, 8, 9, 9, 1, 9, 1]]}, [7, 9], 1, 2)
         (4, 1)
+        >>> placeholders({"input_ids": [[7, 9, 9, 8, 9, 9, 5]]}, [7, 9], 1, 1)
+        (4,)
     """
     if "input_ids" not in output or any(name in output for name in _CROSS_ATTENTION):
         return None
@@ -52,7 +59,9 @@ def placeholders(output: Mapping[str, object], candidates: Sequence[int], marker
         found[-1] += token == placeholder
         if token == marker:
             found.append(0)
-    return tuple(found[:-1])
+    if len(found) - 1 == n_pictures:
+        return tuple(found[:-1])
+    return (sum(found),) if n_pictures == 1 else None
 
 
 def told_tokens(output: Mapping[str, object], block: int) -> tuple[int, ...] | None:

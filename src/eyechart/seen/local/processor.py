@@ -8,6 +8,7 @@ from typing import Protocol, cast
 import msgspec
 from PIL import Image
 
+from eyechart.kinds import ObservedPicture
 from eyechart.schema import JsonObject, Size, Value, content_sha256
 from eyechart.seen.algorithms import Resized
 from eyechart.seen.local.counts import cell_px, n_tiles, placeholders, told_tokens
@@ -92,6 +93,30 @@ class LocalProcessor:
         """Return what becomes of the pictures of one request, in order."""
         return self.see(sent).pictures
 
+    def observe(self, sent: Sequence[Size]) -> tuple[ObservedPicture, ...]:
+        """Return what the pictures of one answered request became, in order; nothing where the processor takes none.
+
+        Args:
+            sent: Their sizes as they were handed over.
+        """
+        pictures = self.see(sent).pictures
+        if any(picture.refused for picture in pictures):
+            return ()
+        return tuple(
+            ObservedPicture(
+                seen_size=picture.size,
+                evidence="executed",
+                visual_tokens=picture.tokens,
+                n_tiles=picture.n_tiles,
+                rule_id=self.name,
+                configuration_sha256=self.configuration_sha256,
+                stages=picture.stages,
+                kept=picture.kept,
+                cell_px=picture.cell_px,
+            )
+            for picture in pictures
+        )
+
     def _process(self, sizes: tuple[Size, ...]) -> Processed:
         reason = "the processor took no stand-in for a picture"
         for name, make in _STAND_INS.items():
@@ -120,7 +145,7 @@ class LocalProcessor:
         self, output: Mapping[str, object], follower: Follower, sizes: tuple[Size, ...], stand_in: str
     ) -> Processed:
         arrivals = follower.arrivals(output.values(), len(sizes))
-        counted = placeholders(output, self._placeholder_ids, self._marker) if self._is_whole else None
+        counted = placeholders(output, self._placeholder_ids, self._marker, len(sizes)) if self._is_whole else None
         told = counted or told_tokens(output, self._block) or ()
         tokens: tuple[int | None, ...] = told if len(told) == len(sizes) else (None,) * len(sizes)
         tiles = n_tiles(output) if len(sizes) == 1 else None
