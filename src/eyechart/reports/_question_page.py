@@ -2,7 +2,6 @@
 
 import base64
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from string import ascii_uppercase
 from typing import TYPE_CHECKING
@@ -13,6 +12,8 @@ from eyechart.runs.files import write_whole
 from eyechart.schema import Box, JsonObject, Question
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from eyechart.releases.showing import ShownView
 
 _SMALL_SIDE = 200
