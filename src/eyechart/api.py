@@ -147,9 +147,9 @@ def run(  # noqa: PLR0913 -- every one is a keyword that a run may need
     prompt: str | None = None,
     scorer: str | None = None,
     sampling: Sampling | None = None,
+    allow_faults: bool = False,
     transport: str = "native",
     match: str | None = None,
-    allow_faults: bool = False,
 ) -> RunResult:
     """Ask a model every question under every view, and estimate. Interrupt it and call it again: it goes on.
 
@@ -166,9 +166,9 @@ def run(  # noqa: PLR0913 -- every one is a keyword that a run may need
         prompt: Name of the wording; the benchmark's own if left out.
         scorer: Name of the scorer, with its mode if not the default; the benchmark's own if left out.
         sampling: Sampling parameters; temperature 0 if left out.
+        allow_faults: Ask a published collection although it has errors; every report says so.
         transport: ``native``, ``fit`` to resize views to the model's grid, or ``budget(MIN,MAX)`` in pixels.
         match: A matched design, such as ``target-px=8,32``.
-        allow_faults: Ask a published collection although it has errors; every report says so.
 
     Raises:
         EyechartError: If something concerns the whole run; what was answered is kept.

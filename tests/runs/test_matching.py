@@ -135,9 +135,24 @@ def test_a_design_that_matches_nothing_is_refused_with_a_reason(make):
 
 
 def test_views_with_a_scale_of_their_own_are_refused(make):
-    for view in ("downsample_0_5", "blank", "original_plus_crop_3x"):
+    for view in ("downsample_0_5", "original_plus_crop_3x"):
         with pytest.raises(UsageError, match=f"view {view} cannot be matched"):
             matched(make, [make.question(0)], CLAUDE, "target-px", view)
+
+
+def test_a_design_without_a_view_of_the_target_is_refused(make):
+    with pytest.raises(UsageError, match="no view shows a target to match"):
+        matched(make, [make.question(0)], CLAUDE, "target-px", "blank,no_image")
+
+
+def test_views_that_show_nothing_are_asked_beside_a_matched_design(make):
+    questions = [question(make, 0, (3000, 2000), (100, 100, 300, 260))]
+    plan = matched(make, questions, CLAUDE, "target-px=16", "original,crop_3x,no_image,blank")
+    assert plan.views == ("match_px_16", "match_px_16_crop_3x", "no_image", "blank")
+    pictures = {request.condition: request.pictures for request in plan.requests}
+    assert pictures["no_image"] == ()
+    assert pictures["blank"][0].recipe.geometry.kept is None
+    assert [one.condition for one in plan.matching.conditions] == ["match_px_16", "match_px_16_crop_3x"]
 
 
 @pytest.mark.parametrize("text", ["", "px", "target-px=", "target-px=0", "tokens=-1", "target-px=8,8", "tokens=nan"])

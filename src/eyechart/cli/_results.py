@@ -41,15 +41,6 @@ def show_summary(summary: "Summary") -> None:
         )
 
 
-def _acuity(acuity: "Acuity") -> str:
-    """Say the acuity over all questions or in one task."""
-    from eyechart.figures import format_acuity
-
-    of = "" if acuity.task is None else f" for {acuity.task}"
-    evidence = f" (sizes {acuity.evidence})" if acuity.evidence else ""
-    return f"{format_acuity(acuity)[:-1].replace('Acuity', f'Acuity{of}', 1)}{evidence}."
-
-
 def _show_tables(summary: "Summary") -> None:
     """Print the tables of views, grids and averages; what rotations give is said beside them."""
     from eyechart.reports import average_table, grid_tables, render_table
@@ -69,6 +60,15 @@ def say_departures(summary: "Summary") -> None:
     """Say on stderr in what a run departs from its plan, and whether the plan was changed."""
     for note in summary.registration.notes if summary.registration else ():
         say(f"warning: plan: {note}")
+
+
+def _acuity(acuity: "Acuity") -> str:
+    """Say the acuity over all questions or in one task."""
+    from eyechart.figures import format_acuity
+
+    of = "" if acuity.task is None else f" for {acuity.task}"
+    evidence = f" (sizes {acuity.evidence})" if acuity.evidence else ""
+    return f"{format_acuity(acuity)[:-1].replace('Acuity', f'Acuity{of}', 1)}{evidence}."
 
 
 def show_table(table: "Table") -> None:

@@ -2,20 +2,24 @@
 
 import base64
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from string import ascii_uppercase
+from typing import TYPE_CHECKING
 
 from eyechart.figures import format_px, format_size
-from eyechart.releases.showing import ShownView, target_box
 from eyechart.reports._printable import printable
 from eyechart.runs.files import write_whole
 from eyechart.schema import Box, JsonObject, Question
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from eyechart.releases.showing import ShownView
+
 _SMALL_SIDE = 200
 
 
-def write_question_page(question: Question, views: Sequence[ShownView], path: Path) -> Path:
+def write_question_page(question: Question, views: "Sequence[ShownView]", path: Path) -> Path:
     """Write the page and return its path.
 
     Args:
@@ -30,7 +34,7 @@ def write_question_page(question: Question, views: Sequence[ShownView], path: Pa
     return path
 
 
-def render_question_page(question: Question, views: Sequence[ShownView]) -> str:
+def render_question_page(question: Question, views: "Sequence[ShownView]") -> str:
     """Return the page; every text is escaped, and its policy forbids scripts and any loading."""
     from jinja2 import Environment, PackageLoader, StrictUndefined  # deferred: only pages need it
 
@@ -65,6 +69,8 @@ def format_box(box: Box | None) -> str:
 
 
 def _facts(question: Question) -> list[tuple[str, str]]:
+    from eyechart.releases.showing import target_box  # deferred: it loads numpy
+
     size, target = question.image.size, target_box(question)
     facts = [("original", format_size(size))]
     if target is not None:
@@ -76,7 +82,7 @@ def _facts(question: Question) -> list[tuple[str, str]]:
     return facts
 
 
-def _view(view: ShownView) -> JsonObject:
+def _view(view: "ShownView") -> JsonObject:
     rows = [("size", format_size(view.size))]
     if view.target is not None:
         rows.append(("target", f"{format_px(float(view.target.width))}×{format_px(float(view.target.height))} px"))

@@ -126,6 +126,8 @@ def distinct_levels(levels: Sequence[tuple[str, float]], close: Iterable[CloseVi
 
 
 def _words(one: CloseViews) -> str:
+    if one.n_same <= _HALF * one.n_both:
+        return f"{one.baseline} and {one.condition} ({one.ratio:.2f})"
     counts = "" if one.is_one_picture else f" ({one.n_same} of {one.n_both} questions)"
     return f"{one.baseline} and {one.condition}{counts}"
 

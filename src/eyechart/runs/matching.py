@@ -26,6 +26,7 @@ from eyechart.views import format_view
 
 _NAMES = {"target-px": "px", "tokens": "tokens"}
 _SCALABLE = frozenset({"original", "crop", "whiteground", "target_only"})
+_BLIND = frozenset({"blank", "no_image"})
 _ALMOST = 1e-9
 
 
@@ -164,7 +165,8 @@ class Matcher:
 
     Args:
         shower: Makes the pictures, under the transport policy of the run.
-        views: Views to match: the whole picture, crops, white grounds, targets alone.
+        views: Views to match: the whole picture, crops, white grounds, targets alone. Those that show nothing of the
+            picture are asked as they are.
         design: What is held constant.
         gauge: What the model will see.
 
@@ -173,13 +175,19 @@ class Matcher:
     """
 
     def __init__(self, shower: Shower, views: Sequence[View], design: MatchDesign, gauge: Gauge) -> None:
-        wrong = next((view for view in views if view.family not in _SCALABLE), None)
+        wrong = next((view for view in views if view.family not in _SCALABLE | _BLIND), None)
         if wrong is not None:
             raise UsageError(
                 f"view {format_view(wrong)} cannot be matched",
                 hint="a matched design chooses the scale itself: name original, crops, white grounds or targets alone",
             )
-        self._shower, self._views, self._design, self._gauge = shower, tuple(views), design, gauge
+        self._shower, self._design, self._gauge = shower, design, gauge
+        self._views = tuple(view for view in views if view.family in _SCALABLE)
+        self._blind = tuple(view for view in views if view.family in _BLIND)
+        if not self._views:
+            raise UsageError(
+                "no view shows a target to match", hint="name original, crops, white grounds or targets alone"
+            )
         self._reached: dict[str, list[tuple[float, float]]] = {}
         self._unmatched: list[Unmatched] = []
 
@@ -187,7 +195,8 @@ class Matcher:
     def conditions(self) -> tuple[str, ...]:
         """The names of all conditions, in the order of views and levels."""
         levels: tuple[float | None, ...] = self._design.levels or (None,)
-        return tuple(self._design.condition(level, view) for view in self._views for level in levels)
+        names = [self._design.condition(level, view) for view in self._views for level in levels]
+        return (*names, *(format_view(view) for view in self._blind))
 
     def match(self, question: Question) -> tuple[Shown, ...]:
         """Return the pictures of a question under every condition, none if one of them cannot be matched."""
@@ -198,7 +207,7 @@ class Matcher:
             return ()
         for shown, value, level in found:
             self._reached.setdefault(shown.condition, []).append((value, level))
-        return tuple(shown for shown, _, _ in found)
+        return (*(shown for shown, _, _ in found), *(self._unscaled(question, view) for view in self._blind))
 
     def proof(self) -> Matching:
         """Return what every condition reached, and which questions could not be matched."""
@@ -225,6 +234,13 @@ class Matcher:
         if picture.target is None:
             raise _NoMatchError(format_view(view), "the question has no target")
         return picture
+
+    def _unscaled(self, question: Question, view: View) -> Shown:
+        """Return a view that shows nothing of the picture, as it is."""
+        view_id = format_view(view)
+        for planned in self._shower.plan(question, view):
+            return self._shower.show(question, view_id, view_id, planned)
+        return Shown(view_id, view_id, (), ())
 
     def _common_level(self, question: Question, planned: dict[View, PlannedPicture]) -> float:
         """Return the largest level that every view of a question reaches."""
