@@ -11,7 +11,8 @@ def ls(kind: str = "", /, *, plugin: Plugin = (), json: Json = False) -> int:
     """List the members of every kind of extension, or of one kind.
 
     Args:
-        kind: views, presets, benchmarks, models, prompts, scorers, figures or reports; all of them if left out.
+        kind: views, presets, benchmarks, models, prompts, scorers, figures, reports, protocols (run --protocol) or
+            collections (fetch); all of them if left out.
         plugin: Python file that adds extensions; may be repeated.
         json: Print JSON instead of text.
     """
@@ -28,6 +29,8 @@ def ls(kind: str = "", /, *, plugin: Plugin = (), json: Json = False) -> int:
 
 
 def _listing() -> dict[str, list[tuple[str, str]]]:
+    from eyechart.hub.collections import COLLECTIONS
+    from eyechart.runs.protocols import PROTOCOLS
     from eyechart.views import PRESETS, format_view
 
     listing = {
@@ -37,6 +40,8 @@ def _listing() -> dict[str, list[tuple[str, str]]]:
         (name, f"{len(views)} views: " + ", ".join(format_view(view) for view in views))
         for name, views in PRESETS.items()
     ]
+    listing["protocols"] = [(protocol.name, protocol.about) for protocol in PROTOCOLS.values()]
+    listing["collections"] = [(one.name, one.about) for one in COLLECTIONS.values()]
     return listing
 
 

@@ -66,6 +66,7 @@ def decode(source: Path | bytes, policy: DecodePolicy | None = None, place: str 
         UsageError: If the policy's version is not known.
 
     Example:
+        >>> from io import BytesIO
         >>> stream = BytesIO()
         >>> Image.new("LA", (2, 1), (0, 0)).save(stream, "PNG")
         >>> decoded = decode(stream.getvalue())
