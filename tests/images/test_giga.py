@@ -5,6 +5,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 import pyvips
+from PIL import Image
 
 from eyechart.errors import GeometryError, ImageError, UsageError
 from eyechart.images import decode as decode_module
@@ -12,6 +13,7 @@ from eyechart.images.compose import compose, resize
 from eyechart.images.decode import decode
 from eyechart.images.giga import LargeImage
 from eyechart.images.hash import pixel_sha256
+from eyechart.images.probe import describe_form
 from eyechart.images.render import RenderSettings, render_views_of_picture
 from eyechart.images.resample import VIPS_RESAMPLER
 from eyechart.schema import Box, Composition, DecodePolicy, Size
@@ -153,3 +155,25 @@ def test_a_region_above_the_limit_is_refused(giant):
     with pytest.raises(ImageError, match="are not decoded at once"):
         decode(giant)
     assert decode_module.MAX_DECODED_PIXELS < 200_000_000
+
+
+@pytest.mark.parametrize("compression", ["none", "deflate", "jpeg"])
+def test_a_small_pyramid_is_one_picture_and_its_first_page_is_decoded(tmp_path, rgb, compression):
+    plain = pyvips.Image.new_from_array(np.tile(rgb, (8, 6, 1)))
+    tiles = {"tile": True, "tile_width": 64, "tile_height": 64, "pyramid": True}
+    plain.tiffsave(str(tmp_path / "p.tif"), compression=compression, **tiles)
+    form = describe_form(tmp_path / "p.tif")
+    assert form.is_pyramid
+    assert form.n_frames > 1
+    assert not form.is_animated
+    pixels = decode(tmp_path / "p.tif").pixels
+    assert pixels.shape == (plain.height, plain.width, 3)
+    assert np.array_equal(pixels, LargeImage(tmp_path / "p.tif").region(Box(0, 0, plain.width, plain.height)).pixels)
+
+
+def test_pages_that_are_no_halves_of_each_other_are_no_pyramid(tmp_path):
+    pages = [Image.new("RGB", size) for size in ((64, 48), (31, 40))]
+    pages[0].save(tmp_path / "pages.tif", save_all=True, append_images=pages[1:])
+    assert not describe_form(tmp_path / "pages.tif").is_pyramid
+    with pytest.raises(ImageError, match="2 pages"):
+        decode(tmp_path / "pages.tif")

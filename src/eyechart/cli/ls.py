@@ -25,7 +25,8 @@ def ls(
     """List the members of every kind of extension, or of one kind, or what is known of one benchmark.
 
     Args:
-        kind: views, presets, benchmarks, models, prompts, scorers, figures or reports; all of them if left out.
+        kind: views, presets, benchmarks, models, prompts, scorers, figures, reports, protocols (run --protocol) or
+            collections (fetch); all of them if left out.
         name: A benchmark whose facts are shown, such as hrscene.
     """
     load_plugins(plugin)
@@ -67,6 +68,8 @@ def _show_facts(kind: str, name: str, form: Literal["text", "markdown", "latex"]
 
 
 def _listing() -> dict[str, list[tuple[str, str]]]:
+    from eyechart.hub.collections import COLLECTIONS
+    from eyechart.runs.protocols import PROTOCOLS
     from eyechart.views import PRESETS, format_view
 
     listing = {
@@ -76,6 +79,8 @@ def _listing() -> dict[str, list[tuple[str, str]]]:
         (name, f"{len(views)} views: " + ", ".join(format_view(view) for view in views))
         for name, views in PRESETS.items()
     ]
+    listing["protocols"] = [(protocol.name, protocol.about) for protocol in PROTOCOLS.values()]
+    listing["collections"] = [(one.name, one.about) for one in COLLECTIONS.values()]
     return listing
 
 
