@@ -60,7 +60,7 @@ def make_grid(size, name=None):
         region_map_gap=estimate("region_map_gap", name, 0.08),
         noise_floor=0.07,
         map_gap_p=0.43,
-        cross_fitted_gap=-0.01,
+        cross_fitted_gap=msgspec.structs.replace(estimate("cross-fitted gap", name, 0.0), value=-0.01, low=-0.05),
         position_sd=0.02,
         omnibus="Friedman's test",
         omnibus_df=size * size - 1,

@@ -70,7 +70,7 @@ def _measures() -> tuple[tuple[str, _Cell], ...]:
         ),
         ("… without positional effect", lambda grid: _percent(grid.noise_floor)),
         ("… permutation p", lambda grid: format_p(grid.map_gap_p)),
-        ("… cross-fitted, points", lambda grid: _percent(grid.cross_fitted_gap)),
+        ("… cross-fitted, points", _cross_fitted),
         ("Position SD, points", lambda grid: _percent(grid.position_sd)),
         ("All regions alike, p", _omnibus),
         ("U over distance, p", lambda grid: format_p(grid.p_u)),
@@ -79,6 +79,12 @@ def _measures() -> tuple[tuple[str, _Cell], ...]:
 
 def _percent(share: float | None) -> str:
     return MISSING if share is None else format_percent(share).replace("-", "−")
+
+
+def _cross_fitted(grid: GridSummary) -> str:
+    if grid.cross_fitted_gap is None:
+        return MISSING
+    return format_estimate(grid.cross_fitted_gap).replace("-", "−")
 
 
 def _omnibus(grid: GridSummary) -> str:

@@ -72,7 +72,7 @@ def _finding(grid: GridSummary, map_gap: Estimate, p: float) -> Finding:
         return Finding(CANNOT_TELL, f"{grid.name}: the regions cannot be told apart: {numbers}.")
     scored = [cell for cell in grid.cells if cell.estimate is not None]
     best = max(scored, key=lambda cell: cell.estimate.value if cell.estimate is not None else 0.0)
-    gain = 100 * (grid.cross_fitted_gap or 0.0)
+    gain = 0.0 if grid.cross_fitted_gap is None else 100 * grid.cross_fitted_gap.value
     return Finding(
         REGION_GAP,
         f"{grid.name}: the score depends on the region, best at row {best.row}, column {best.column}: {numbers}; "

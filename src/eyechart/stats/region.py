@@ -237,7 +237,19 @@ def _shuffled_means(rows: Floats, levels: Floats, rng: np.random.Generator) -> F
 
 
 def cross_fitted_gap(rows: Floats, *, rng: np.random.Generator, n_folds: int = 10) -> float:
-    """Return what the best cell gains on base samples that took no part in choosing it.
+    """Return what the best cell gains on base samples that took no part in choosing it: mean ``cross_fitted_gains``.
+
+    Tied best cells share the gain.
+
+    Example:
+        >>> cross_fitted_gap(np.tile([1.0, 0.0], (9, 1)), rng=np.random.default_rng(0))
+        0.5
+    """
+    return float(cross_fitted_gains(rows, rng=rng, n_folds=n_folds).mean())
+
+
+def cross_fitted_gains(rows: Floats, *, rng: np.random.Generator, n_folds: int = 10) -> Floats:
+    """Return, for every base sample, the cell chosen on the other folds less the mean of its cells.
 
     Args:
         rows: (n_bases, n_cells) complete scores, at least two bases.
@@ -245,20 +257,20 @@ def cross_fitted_gap(rows: Floats, *, rng: np.random.Generator, n_folds: int = 1
         n_folds: Number of folds; at most one per base sample is used.
 
     Returns:
-        Mean over base samples of the chosen cell less all cells. Tied best cells share the gain.
+        (n_bases,) gains in [−1, 1]; their mean is ``cross_fitted_gap``.
 
     Example:
-        >>> cross_fitted_gap(np.tile([1.0, 0.0], (9, 1)), rng=np.random.default_rng(0))
-        0.5
+        >>> cross_fitted_gains(np.tile([1.0, 0.0], (3, 1)), rng=np.random.default_rng(0)).tolist()
+        [0.5, 0.5, 0.5]
     """
     folds = rng.permutation(len(rows)) % min(n_folds, len(rows))
-    gain = 0.0
+    gains = np.zeros(len(rows))
     for fold in np.unique(folds):
         is_held = folds == fold
         means = rows[~is_held].mean(axis=0)
         chosen = means >= means.max() - SCORE_ROUNDING
-        gain += float((rows[is_held][:, chosen].mean(axis=1) - rows[is_held].mean(axis=1)).sum())
-    return gain / len(rows)
+        gains[is_held] = rows[is_held][:, chosen].mean(axis=1) - rows[is_held].mean(axis=1)
+    return gains
 
 
 def rarefied_sample_gap(rows: Floats, n_drawn: int) -> float:
