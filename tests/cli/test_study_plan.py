@@ -50,7 +50,16 @@ def test_power_is_shown_per_task_without_asking(data, capsys):
 
 @pytest.mark.parametrize(
     ("flags", "message"),
-    [(["--hypothesis", "crop_3x"], "names no two views"), (["--pilot", "nowhere"], "holds no run")],
+    [
+        (["--hypothesis", "crop_3x"], "names no two views"),
+        (["--pilot", "nowhere"], "holds no run"),
+        (["--effect", "5"], "--effect 5 does not lie between 0 and 1"),
+        (["--effect", "0.1", "--alpha", "0"], "--alpha 0 does not lie between 0 and 1"),
+        (["--effect", "0.1", "--power", "1.2"], "--power 1.2 does not lie between 0 and 1"),
+        (["--discordance", "3"], "--discordance 3 does not lie between 0 and 1"),
+        (["--grid", "0"], "--grid 0 is below 1"),
+        (["--margin", "2", "--write-plan", "plan.toml"], "margin 2 of crop_3x − original does not lie between 0 and 1"),
+    ],
 )
 def test_wrong_studies_are_refused(data, flags, message, capsys):
     assert run_app(["check", *data, "original,crop_3x", *flags]) in {1, 2}

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from math import inf
 
 import msgspec
 
@@ -58,7 +59,8 @@ def check_limits(settings: LoopSettings, sampling: Sampling) -> None:
     """Refuse limits under which no answer can come back.
 
     Raises:
-        UsageError: If concurrency, the longest wait for an answer, or the longest answer is below its least value.
+        UsageError: If concurrency, the longest wait for an answer, the longest answer, temperature or top_p is out of
+            range.
 
     Example:
         >>> check_limits(LoopSettings(), Sampling())
@@ -74,6 +76,16 @@ def check_limits(settings: LoopSettings, sampling: Sampling) -> None:
     if sampling.max_tokens is not None and sampling.max_tokens < 1:
         raise UsageError(
             f"answers of {sampling.max_tokens} tokens say nothing", hint="give --max-tokens from 1, or not-sent"
+        )
+    if sampling.temperature is not None and not 0.0 <= sampling.temperature < inf:
+        raise UsageError(
+            f"temperature {sampling.temperature:g} is below 0 or no number",
+            hint="give --temperature from 0, or not-sent",
+        )
+    if sampling.top_p is not None and not 0.0 < sampling.top_p <= 1.0:
+        raise UsageError(
+            f"top_p {sampling.top_p:g} is no share of the probability",
+            hint="give --top-p above 0 and up to 1, or not-sent",
         )
 
 

@@ -170,7 +170,7 @@ def make_plan(
         now: The present, with a time zone.
 
     Raises:
-        UsageError: If there is no hypothesis, one stands twice, or one names a view that is not asked.
+        UsageError: If there is no hypothesis, one stands twice, names a view not asked, or has an impossible margin.
     """
     pairs = [frozenset((one.condition, one.baseline)) for one in hypotheses]
     if not pairs or len(set(pairs)) < len(pairs):
@@ -178,6 +178,7 @@ def make_plan(
     unknown = sorted({name for pair in pairs for name in pair} - set(views))
     if unknown:
         raise UsageError(f"not among the views to ask: {', '.join(unknown)}", hint=f"views: {', '.join(views)}")
+    _check_margins(hypotheses)
     plan = StudyPlan(
         written_at=now.isoformat(timespec="seconds"),
         benchmark=identity.name,
@@ -222,9 +223,18 @@ def read_plan(path: Path) -> StudyPlan:
     """Read a plan, changed or not.
 
     Raises:
-        UsageError: If it cannot be read, or is no plan.
+        UsageError: If it cannot be read, is no plan, or holds a margin that is none.
     """
-    return read_settings(StudyPlan, read_toml(path), f"plan {path.name}")
+    plan = read_settings(StudyPlan, read_toml(path), f"plan {path.name}")
+    _check_margins(plan.hypothesis)
+    return plan
+
+
+def _check_margins(hypotheses: Sequence[Hypothesis]) -> None:
+    for one in hypotheses:
+        if one.margin is not None and not 0.0 < one.margin < 1.0:
+            what = f"margin {one.margin:g} of {one.condition} − {one.baseline}"
+            raise UsageError(f"{what} does not lie between 0 and 1", hint="two points are a margin of 0.02")
 
 
 def keep_copy(plan: StudyPlan, folder: Path) -> None:

@@ -111,9 +111,9 @@ def study_power(
         pilot: A run of the same kind.
 
     Raises:
-        StatisticsError: If a number is out of range.
-        UsageError: If no pair is given.
+        UsageError: If no pair is given, or a number is out of range.
     """
+    _check_options(options)
     if not pairs:
         raise UsageError("nothing to compare", hint="name at least two views")
     clusters = find_clusters([question.image_group for question in questions])
@@ -133,6 +133,22 @@ def study_power(
         if options.grid is None
         else bases_needed(options.grid_target, options.within_sd, options.grid**2),
     )
+
+
+def _check_options(options: StudyOptions) -> None:
+    """Refuse shares that are none, and counts below 1."""
+    shares = {
+        "--alpha": options.alpha,
+        "--power": options.power,
+        "--discordance": options.discordance,
+        "--effect": options.effect,
+    }
+    for flag, share in shares.items():
+        if share is not None and not 0.0 < share < 1.0:
+            raise UsageError(f"{flag} {share:g} does not lie between 0 and 1", hint="five points are written 0.05")
+    for flag, count in {"--repeats": options.n_repeats, "--grid": options.grid}.items():
+        if count is not None and count < 1:
+            raise UsageError(f"{flag} {count} is below 1", hint="give a whole number from 1")
 
 
 def _pair(

@@ -56,8 +56,14 @@ def equivalence(
     """
     from scipy.special import stdtr, stdtrit
 
-    if not (0.0 < margin < 1.0 and 0.0 < alpha < 0.5):  # noqa: PLR2004 - at one half, any result would be equivalent
-        raise StatisticsError(f"margin {margin} at alpha {alpha}", hint="two points of accuracy are a margin of 0.02")
+    if not 0.0 < margin < 1.0:
+        raise StatisticsError(
+            f"margin {margin:g} does not lie between 0 and 1", hint="two points of accuracy are a margin of 0.02"
+        )
+    if not 0.0 < alpha < 0.5:  # noqa: PLR2004 - at one half, any result would be equivalent
+        raise StatisticsError(
+            f"an error rate of {alpha:.3g} does not lie between 0 and 0.5", hint="95 % confidence has a rate of 0.05"
+        )
     check_differences(differences, present)
     centre, error, freedom = bonett_price(differences, present, clusters)
     p = 1.0 - stdtr(freedom, np.minimum(margin - centre, margin + centre) / error)
