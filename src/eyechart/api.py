@@ -77,11 +77,14 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
         """
         from eyechart.reports.html import HtmlReport  # deferred: loads the template engine
         from eyechart.runs.files import write_whole
+        from eyechart.runs.items import read_items
+        from eyechart.runs.store import RunStore
 
+        items = read_items(RunStore(self.folder), self.summary.scorer)
         target = self.folder if path is None else Path(path)
         if target.suffix != ".html":
-            return write_all(self.summary, target)[0]
-        write_whole(target, [HtmlReport().render(self.summary).encode()])
+            return write_all(self.summary, target, items=items)[0]
+        write_whole(target, [HtmlReport(items=items).render(self.summary).encode()])
         return target
 
 

@@ -40,6 +40,7 @@ def report(
     """
     from eyechart.reports import write_all
     from eyechart.runs.choosing import choose_scorer
+    from eyechart.runs.items import read_items
     from eyechart.runs.registration import read_plan
     from eyechart.runs.score import score_run
     from eyechart.runs.store import RunStore
@@ -49,10 +50,12 @@ def report(
     store = RunStore(run)
     chosen, mode = choose_scorer(store, scorer)
     registered = None if plan is None else read_plan(plan)
-    summary = summarise(store, score_run(store, chosen, mode), registered)
+    scorer_id = score_run(store, chosen, mode)
+    summary = summarise(store, scorer_id, registered)
     say_departures(summary)
     names = (*hide, *_own_names()) if anonymous else hide
-    paths = write_all(summary, out or run, is_anonymous=anonymous, names=names)
+    items = read_items(store, scorer_id, registered)
+    paths = write_all(summary, out or run, is_anonymous=anonymous, names=names, items=items)
     if json:
         print_json({"files": [str(path) for path in paths]})
     else:

@@ -160,13 +160,15 @@ def show_outcome(outcome: "Outcome", *, json: bool, has_report: bool = True) -> 
     """Print what a run found, write its report, say what to do next, and return the exit code."""
     from eyechart.cli._results import show_summary
     from eyechart.reports import write_all
+    from eyechart.runs.items import read_items
 
     if json:
         print_json(outcome.summary)
     else:
         show_summary(outcome.summary)
     if has_report:
-        say(f"report: {write_all(outcome.summary, outcome.store.folder)[0]}")
+        items = read_items(outcome.store, outcome.summary.scorer)
+        say(f"report: {write_all(outcome.summary, outcome.store.folder, items=items)[0]}")
     if outcome.stop is not None:
         say(f"error: {outcome.stop.reason}")
         if outcome.stop.hint:

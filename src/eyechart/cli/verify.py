@@ -54,9 +54,13 @@ def verify(
     Levels: an error stops a run; a warning does not; known is what the release declares itself.
     Ends with exit code 1 if there is an error.
 
+    For a report.html it estimates everything again from the items that the page carries, and compares every number.
+
     Args:
-        release: Folder of the release.
+        release: Folder of the release, or a report.html.
     """
+    if release.suffix == ".html":
+        return _verify_report(release, json=json)
     if run and not content:
         raise UsageError("--run is read by --content only", hint="add --content")
     checked = _check(release, jobs)
@@ -69,6 +73,21 @@ def verify(
     else:
         _show(checked, conformance, listed)
     return 1 if checked.errors else 0
+
+
+def _verify_report(path: Path, *, json: bool) -> int:
+    """Print where a report says something else than its own items give."""
+    from eyechart.reports import check_report
+
+    check = check_report(path)
+    if json:
+        print_json(check)
+    else:
+        for one in check.differences:
+            say(f"error: printed {one.printed or 'nothing'!r}, recomputed {one.recomputed or 'nothing'!r}")
+        verdict = f"{len(check.differences)} places differ" if check.differences else "all agree"
+        say(f"{path}: {check.n_numbers:,} numbers recomputed from {check.n_items:,} items: {verdict}")
+    return 1 if check.differences else 0
 
 
 def _show(checked: "VerifyReport", conformance: "ConformReport | None", listed: "ContentReport | None") -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, cast
 
 from eyechart import registry
 from eyechart.figures import save_figure
-from eyechart.reports._anonymous import anonymise
+from eyechart.reports._anonymous import anonymise, cleaner_of
 from eyechart.reports._benchmark_sections import average_table
 from eyechart.reports._board import board_title, interval_rows, latex_board, markdown_board, text_board, text_rows
 from eyechart.reports._board_html import html_board
@@ -29,6 +29,8 @@ from eyechart.schema import Summary
 
 if TYPE_CHECKING:
     from eyechart.kinds import ReportWriter
+    from eyechart.reports._carried import PageCheck
+    from eyechart.runs.items import Items
 
 __all__ = [
     "Column",
@@ -37,6 +39,7 @@ __all__ = [
     "anonymise",
     "average_table",
     "board_title",
+    "check_report",
     "figure_page",
     "format_box",
     "grid_tables",
@@ -61,6 +64,7 @@ def write_all(
     notices: Sequence[str] = (),
     is_anonymous: bool = False,
     names: Collection[str] = (),
+    items: "Items | None" = None,
 ) -> tuple[Path, ...]:
     """Write every registered report and every figure of a summary; asks no model and reads no network.
 
@@ -70,6 +74,7 @@ def write_all(
         notices: Licence notices of the benchmark, printed at the end of the HTML report.
         is_anonymous: Whether to remove user, host, path, endpoint and organisation first.
         names: Words to remove besides those that are recognised (see ``anonymise``).
+        items: The run that the summary was made from, for the HTML report to carry; see ``check_report``.
 
     Returns:
         The paths written: the HTML report first, then the other reports by name, then the figures.
@@ -80,9 +85,29 @@ def write_all(
     from eyechart.reports.html import HtmlReport  # deferred: a terminal table needs no template engine
 
     shown = anonymise(summary, names) if is_anonymous else summary
-    written = [HtmlReport(notices, is_anonymous=is_anonymous).write(shown, out)]
+    cleaner = cleaner_of(summary, names) if is_anonymous else None
+    written = [HtmlReport(notices, is_anonymous=is_anonymous, items=items, cleaner=cleaner).write(shown, out)]
     others = [name for name in registry.names("report") if name != "html"]
     written += [cast("type[ReportWriter]", registry.load("report", name))().write(shown, out) for name in others]
     for drawn in drawn_figures(shown):
         written += save_figure(drawn.figure, out / "figures", drawn.name)
     return tuple(written)
+
+
+def check_report(path: Path) -> "PageCheck":
+    """Estimate everything on an HTML report again from the items that it carries, and compare; nothing else is read.
+
+    Args:
+        path: A ``report.html``.
+
+    Raises:
+        StoreError: If the file cannot be read.
+        SchemaError: If it carries no items.
+    """
+    from eyechart.reports._carried import compare_pages, read_page  # deferred, with numpy: few need it
+    from eyechart.reports.html import HtmlReport
+    from eyechart.runs.summarise import summarise_items
+
+    printed, page, items = read_page(path)
+    again = HtmlReport(page.notices, is_anonymous=page.is_anonymous, items=items).render(summarise_items(items))
+    return compare_pages(printed, again, len(items.table.cells))

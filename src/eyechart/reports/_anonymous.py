@@ -65,14 +65,19 @@ def anonymise(summary: Summary, names: Collection[str] = ()) -> Summary:
     Returns:
         A new summary. Text that names someone in words that no pattern or name covers is not found: read it.
     """
+    return msgspec.convert(cleaner_of(summary, names).built_in(_without_organisation(summary)), Summary)
+
+
+def cleaner_of(summary: Summary, names: Collection[str] = ()) -> "Cleaner":
+    """Return what cleans texts that belong to a summary as ``anonymise`` cleans its own."""
     kept = {text for condition in summary.conditions for text in (condition.condition, condition.view)}
     kept |= {*summary.run.views, summary.scorer, summary.run.prompt_id, summary.run.plan_id, summary.run.decode.exif}
     built_in = msgspec.to_builtins(_without_organisation(summary))
     found = {*names, *_organisations(summary), *_names_in(built_in)} - {summary.run.model.provider}
-    return msgspec.convert(_cleaned(built_in, _Cleaner(kept, _name_pattern(found))), Summary)
+    return Cleaner(kept, _name_pattern(found))
 
 
-class _Cleaner(msgspec.Struct, frozen=True):
+class Cleaner(msgspec.Struct, frozen=True):
     """What stays untouched, and the names to look for."""
 
     kept: set[str]
@@ -86,8 +91,12 @@ class _Cleaner(msgspec.Struct, frozen=True):
             text = pattern.sub(replacement, text)
         return text if self.names is None else self.names.sub(REMOVED, text)
 
+    def built_in(self, value: object) -> object:
+        """Return a record as built-in values with every text cleaned, and private settings emptied."""
+        return _cleaned(msgspec.to_builtins(value), self)
 
-def _cleaned(value: object, cleaner: _Cleaner, key: str = "") -> object:
+
+def _cleaned(value: object, cleaner: Cleaner, key: str = "") -> object:
     """Return built-in values with every text cleaned, and private settings emptied."""
     if isinstance(value, dict):
         return {cleaner.clean(str(name)): _cleaned(inner, cleaner, str(name)) for name, inner in value.items()}

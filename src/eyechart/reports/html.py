@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from eyechart.figures import main_baseline
 from eyechart.reports import _sections
+from eyechart.reports._anonymous import Cleaner
 from eyechart.reports._benchmark_sections import benchmark_sections
 from eyechart.reports._effects import effect_sections
 from eyechart.reports._figures import drawn_figures
@@ -15,6 +17,9 @@ from eyechart.runs.files import write_whole
 from eyechart.runs.grid_rows import collapse_grids
 from eyechart.schema import Summary
 
+if TYPE_CHECKING:
+    from eyechart.runs.items import Items
+
 __all__ = ["HtmlReport"]
 
 
@@ -24,13 +29,24 @@ class HtmlReport:
     Args:
         notices: Further licence notices, for example of the benchmark's pictures.
         is_anonymous: Whether to say that names were removed (``eyechart.reports.anonymise`` removes them).
+        items: The run that the summary was made from; the page carries it, so that its numbers can be checked.
+        cleaner: Cleans the texts of the items where names were removed.
     """
 
     suffix = ".html"
 
-    def __init__(self, notices: Sequence[str] = (), *, is_anonymous: bool = False) -> None:
+    def __init__(
+        self,
+        notices: Sequence[str] = (),
+        *,
+        is_anonymous: bool = False,
+        items: "Items | None" = None,
+        cleaner: Cleaner | None = None,
+    ) -> None:
         self._notices = tuple(notices)
         self._is_anonymous = is_anonymous
+        self._items = items
+        self._cleaner = cleaner
 
     def write(self, summary: Summary, out: Path) -> Path:
         """Write the report into the folder ``out`` and return its path.
@@ -75,7 +91,16 @@ class HtmlReport:
             commands=_sections.reproduction(summary.run),
             notices=(*_sections.NOTICES, *self._notices),
             is_anonymous=self._is_anonymous,
+            n_items=0 if self._items is None else len(self._items.table.cells),
+            carried=self._carried(summary),
         )
+
+    def _carried(self, summary: Summary) -> str:
+        if self._items is None:
+            return ""
+        from eyechart.reports._carried import CarriedPage, carry  # deferred: a page without items needs no numpy
+
+        return carry(self._items, summary, CarriedPage(self._notices, self._is_anonymous), self._cleaner)
 
 
 def _breakable(text: str) -> str:

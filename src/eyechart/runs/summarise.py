@@ -11,7 +11,7 @@ import numpy as np
 from eyechart.runs.acuity import estimate_acuities
 from eyechart.runs.averages import estimate_averages
 from eyechart.runs.breakdowns import estimate_breakdowns
-from eyechart.runs.cells import Cell, RunTable, Slot, read_table, total_usage
+from eyechart.runs.cells import Cell, RunTable, Slot, total_usage
 from eyechart.runs.closeness import block_close, find_close, repeated, with_noise, without_repeats
 from eyechart.runs.effects import (
     count_flips,
@@ -23,12 +23,13 @@ from eyechart.runs.effects import (
 )
 from eyechart.runs.failures import group_failures
 from eyechart.runs.findings import find
+from eyechart.runs.items import Items, read_items
 from eyechart.runs.picture_groups import group_pictures
-from eyechart.runs.readings import block_fragile, check_sensitivity, judge_unread, readings_of
+from eyechart.runs.readings import block_fragile, check_sensitivity, readings_of
 from eyechart.runs.reconcile import mismatch_warnings
 from eyechart.runs.region_findings import find_regions, size_contrasts, widen_rules
 from eyechart.runs.regions import summarise_grids
-from eyechart.runs.registration import StudyPlan, kept_copy, register
+from eyechart.runs.registration import StudyPlan, register
 from eyechart.runs.resolution import estimate_resolution
 from eyechart.runs.rotations import estimate_rotations
 from eyechart.runs.store import RunStore
@@ -75,13 +76,15 @@ def summarise(store: RunStore, scorer_id: str, plan: StudyPlan | None = None) ->
         StoreError: If this scorer did not judge the run, or the file cannot be written.
         SchemaError: If a file of the run is damaged.
     """
-    table = read_table(store, scorer_id)
-    summary = estimate(table, scorer_id, tuple(store.views()), judge_unread(store, table, scorer_id))
-    copy = kept_copy(store.folder)
-    if plan is not None or copy is not None:
-        summary = _registered(summary, plan or copy, table, copy)
+    summary = summarise_items(read_items(store, scorer_id, plan))
     store.write_summary(summary)
     return summary
+
+
+def summarise_items(items: Items) -> Summary:
+    """Return the summary of a gathered run; the same items give the same numbers, wherever they were kept."""
+    summary = estimate(items.table, items.scorer, items.views, items.lenient)
+    return _registered(summary, items.plan, items.table, items.kept)
 
 
 def estimate(

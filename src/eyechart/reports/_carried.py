@@ -1,0 +1,127 @@
+"""The items that a report carries in itself, and the page written again from them to check every number on it."""
+
+import html
+import re
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from pathlib import Path
+
+import msgspec
+from markupsafe import Markup
+
+from eyechart.errors import SchemaError, StoreError
+from eyechart.reports._anonymous import Cleaner
+from eyechart.runs.items import Items, pack_items, unpack_items
+from eyechart.schema import JsonObject, Summary, Value
+
+SCRIPT_ID = "eyechart-items"
+_SCRIPT = re.compile(rf'<script type="application/json" id="{SCRIPT_ID}">(.*?)</script>', re.DOTALL)
+# Curves may differ in their last digit between versions of matplotlib; their titles and descriptions may not.
+_DRAWING = re.compile(r"(<svg\b[^>]*>)(.*?)(</svg>)", re.DOTALL)
+_WORDS = re.compile(r"<(title|desc)\b[^>]*>.*?</\1>", re.DOTALL)
+_STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
+_TAG = re.compile(r"<[^>]*>")
+_NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
+
+
+class CarriedPage(Value, frozen=True):
+    """What a page needs besides its summary, as it was when it was written."""
+
+    notices: tuple[str, ...] = ()
+    is_anonymous: bool = False
+
+
+class Difference(Value, frozen=True):
+    """A place where the page says something else than its items give."""
+
+    printed: str
+    recomputed: str
+
+
+class PageCheck(Value, frozen=True):
+    """The result of checking a page: how many items it carries, how many numbers it prints, and where it differs."""
+
+    n_items: int
+    n_numbers: int
+    differences: tuple[Difference, ...]
+
+
+def carry(items: Items, summary: Summary, page: CarriedPage, cleaner: Cleaner | None) -> Markup:
+    """Return the inside of the script tag that holds the items; nothing in it can end the tag.
+
+    Args:
+        items: The run.
+        summary: The summary that is printed, without names where ``cleaner`` is given.
+        page: What else the page was written with.
+        cleaner: Cleans the texts of the items.
+    """
+    packed = pack_items(items, summary.run)
+    if cleaner is not None:
+        packed = _cleaned(packed, cleaner)
+    text = msgspec.json.encode({"page": msgspec.to_builtins(page), **packed}).decode()
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))  # noqa: S704 -- escaped
+
+
+def read_page(path: Path) -> tuple[str, CarriedPage, Items]:
+    """Return a report's text and what it carries.
+
+    Raises:
+        StoreError: If the file cannot be read.
+        SchemaError: If it is no report that carries its items.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise StoreError(f"{path} cannot be read ({error})", hint="give a report.html that `report` wrote") from error
+    match = _SCRIPT.search(text)
+    if match is None:
+        raise SchemaError(f"{path} carries no items", hint="write it again: eyechart report RUN")
+    try:
+        content = msgspec.json.decode(match.group(1))
+        page = msgspec.convert(content.pop("page"), CarriedPage)
+    except (msgspec.DecodeError, msgspec.ValidationError, KeyError, AttributeError) as error:
+        raise SchemaError(f"{path}: the items are damaged ({error})", hint="write it again with `report`") from error
+    return text, page, unpack_items(content, str(path))
+
+
+def compare_pages(printed: str, recomputed: str, n_items: int) -> PageCheck:
+    """Compare what two pages say, number by number and word by word; layout and curves aside.
+
+    Args:
+        printed: The page as it is.
+        recomputed: The page as its items give it.
+        n_items: How many items it carries.
+    """
+    old, new = list(_said(printed)), list(_said(recomputed))
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    differences = [
+        Difference(" ".join(old[a0:a1]), " ".join(new[b0:b1]))
+        for kind, a0, a1, b0, b1 in matcher.get_opcodes()
+        if kind != "equal"
+    ]
+    n_numbers = sum(len(_NUMBER.findall(line)) for line in old)
+    return PageCheck(n_items=n_items, n_numbers=n_numbers, differences=tuple(differences))
+
+
+def _said(page: str) -> Iterator[str]:
+    """Yield the texts of a page in order: between tags, and the words of its figures."""
+    plain = _SCRIPT.sub("", _STYLE.sub("", page))
+    plain = _DRAWING.sub(lambda drawing: " ".join(word.group() for word in _WORDS.finditer(drawing.group(2))), plain)
+    for part in _TAG.split(plain):
+        text = " ".join(html.unescape(part).split())
+        if text:
+            yield text
+
+
+def _cleaned(packed: JsonObject, cleaner: Cleaner) -> JsonObject:
+    """Return packed items without names: texts of answers' errors, notes and settings; ids stay different."""
+    columns = packed["items"]
+    table = packed["table"]
+    if not isinstance(columns, dict) or not isinstance(table, dict):
+        raise TypeError("packed items are objects")
+    for name in ("ending.error", "ending.provider_fingerprint"):
+        if name in columns:
+            columns[name] = {**columns[name], "values": cleaner.built_in(columns[name]["values"])}
+    for question in table["questions"]:
+        question["notes"] = cleaner.built_in(question.get("notes", []))
+    return packed

@@ -1,0 +1,72 @@
+"""Laws of a report that carries its items: every printed number is recomputed, and a changed one is found."""
+
+import json
+import re
+
+import pytest
+from runs_made import question_file
+
+from eyechart.cli._app import run_app
+from eyechart.errors import SchemaError, StoreError
+from eyechart.reports import check_report
+
+
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory):
+    """A run with a plan's worth of views, and its report."""
+    home = tmp_path_factory.mktemp("carried")
+    questions = question_file(home, n=32)
+    asked = ["run", "folder", "--data", str(questions), "--option", "box_format=xyxy", "--out", str(home / "run")]
+    code = run_app([*asked, "--model", "simulated/vlm", "--views", "original,crop_1x,crop_3x,whiteground_3x,blank"])
+    assert code == 0
+    return home / "run"
+
+
+def test_every_number_of_a_report_follows_from_its_items(run_folder):
+    check = check_report(run_folder / "report.html")
+    assert check.differences == ()
+    assert check.n_items == 32 * 5
+    assert check.n_numbers > 300
+
+
+def test_numbers_are_checked_where_the_run_is_gone(run_folder, tmp_path):
+    (tmp_path / "alone.html").write_bytes((run_folder / "report.html").read_bytes())
+    assert run_app(["verify", str(tmp_path / "alone.html")]) == 0
+
+
+def test_changed_accuracy_is_found(run_folder, tmp_path, capsys):
+    page = (run_folder / "report.html").read_text()
+    accuracy = re.search(r"<td>(\d+\.\d) \[", page).group(1)
+    (tmp_path / "changed.html").write_text(page.replace(f"<td>{accuracy} [", "<td>99.9 [", 1))
+    assert run_app(["verify", str(tmp_path / "changed.html")]) == 1
+    said = capsys.readouterr().err
+    assert "printed '99.9 [" in said
+    assert f"recomputed '{accuracy} [" in said
+
+
+def test_changed_item_is_found(run_folder, tmp_path):
+    page = (run_folder / "report.html").read_text()
+    start = page.index('id="eyechart-items">') + len('id="eyechart-items">')
+    content = json.loads(page[start : page.index("</script>", start)])
+    content["items"]["score"]["values"].reverse()
+    changed = json.dumps(content).replace("<", "\\u003c")
+    (tmp_path / "changed.html").write_text(page[:start] + changed + page[page.index("</script>", start) :])
+    assert check_report(tmp_path / "changed.html").differences
+
+
+def test_anonymous_report_carries_no_name_and_is_checked_alike(run_folder, tmp_path):
+    assert run_app(["report", str(run_folder), "--anonymous", "--hide", "folder", "--out", str(tmp_path)]) == 0
+    assert check_report(tmp_path / "report.html").differences == ()
+    page = (tmp_path / "report.html").read_text()
+    assert str(run_folder) not in page
+
+
+def test_what_carries_no_items_is_refused(tmp_path):
+    (tmp_path / "other.html").write_text("<p>12</p>")
+    with pytest.raises(SchemaError, match="carries no items"):
+        check_report(tmp_path / "other.html")
+    (tmp_path / "broken.html").write_text('<script type="application/json" id="eyechart-items">{</script>')
+    with pytest.raises(SchemaError, match="are damaged"):
+        check_report(tmp_path / "broken.html")
+    with pytest.raises(StoreError, match="cannot be read"):
+        check_report(tmp_path / "none.html")

@@ -1,0 +1,59 @@
+"""Laws of the items that a report carries: packed and unpacked, they give the same numbers to the last digit."""
+
+import json
+
+import pytest
+from runs_made import SCORER, make_run, right_at
+
+from eyechart.errors import SchemaError
+from eyechart.runs.items import pack_items, read_items, unpack_items
+from eyechart.runs.plan import PlanOptions
+from eyechart.runs.summarise import summarise, summarise_items
+
+VIEWS = "original,crop_3x,whiteground_3x,downsample_0_5"
+
+
+@pytest.fixture
+def store(make, tmp_path):
+    """A run with right, wrong and unreadable answers, three repeats and two turns of the choices."""
+
+    def script(ask):
+        answer = right_at({"original": 0.5, "crop_3x": 0.9})(ask)
+        return "no idea" if ask.identity.question_id.endswith("7") else answer
+
+    return make_run(make, tmp_path / "run", script, n=25, views=VIEWS, plan=PlanOptions(repeats=2, rotations=2))
+
+
+def through_json(items):
+    return unpack_items(json.loads(json.dumps(pack_items(items))), "here")
+
+
+def test_unpacked_items_give_the_same_summary(store):
+    items = read_items(store, SCORER)
+    again = through_json(items)
+    assert again.table.cells == items.table.cells
+    assert summarise_items(again) == summarise_items(items) == summarise(store, SCORER)
+
+
+def test_every_item_names_question_view_state_answer_score_and_size_seen(store):
+    packed = pack_items(read_items(store, SCORER))
+    assert {"id", "condition", "slot", "state", "answer", "score"} <= packed["items"].keys()
+    assert len(packed["items"]["id"]["rows"]) == 25 * 4 * 4
+
+
+def test_no_text_of_an_answer_and_no_picture_is_carried(store):
+    packed = json.dumps(pack_items(read_items(store, SCORER)))
+    assert "no idea" not in packed
+    assert "file_sha256" not in packed.replace('"file_sha256": ""', "")
+
+
+@pytest.mark.parametrize("damage", [
+    lambda packed: {**packed, "format": "eyechart-items@9"},
+    lambda packed: {name: value for name, value in packed.items() if name != "table"},
+    lambda packed: {**packed, "items": {"id": {"values": [], "rows": [3]}}},
+    lambda packed: {**packed, "views": 7},
+    lambda packed: [packed],
+])  # fmt: skip
+def test_damaged_items_are_refused(store, damage):
+    with pytest.raises(SchemaError, match=r"here: (no items|the items are damaged)"):
+        unpack_items(damage(pack_items(read_items(store, SCORER))), "here")
