@@ -12,6 +12,7 @@ from eyechart.schema import (
     Box,
     Composition,
     DecodePolicy,
+    Grid,
     ImageRef,
     Picture,
     Question,
@@ -141,7 +142,7 @@ class Shower:
 
     def _release(self, standing: Question, view: View, image: ImageRef) -> Release | None:
         """Return what a released file shows of the original; None for the original itself and for grids."""
-        if image.file_sha256 == standing.image.file_sha256:
+        if image.file_sha256 == standing.image.file_sha256 or isinstance(view, Grid):
             return None
         planned = plan_view(view, standing, self._options.geometry_policy)
         geometry = planned[0].geometry if planned else None
