@@ -197,3 +197,13 @@ def test_views_without_boxes_are_called_impossible_before_anything_is_built(tabl
     more = ["--boxes", str(boxes), "--views", "original,crop_3x", "--out", str(out), "--jobs", "1"]
     assert run_app(["build", "hrbench", "--data", str(table), "--option", "rows=base", *more]) == 0
     assert len(list((out / "data/crop_3x/test/images").iterdir())) == 2
+
+
+def test_cells_longer_than_pythons_limit_leave_the_limit_as_it_was(tmp_path):
+    rows = hrbench_rows()
+    limit = csv.field_size_limit()
+    for row in rows:
+        row["question"] += "x" * (limit + 1)
+    opened = open_table(write_tsv(tmp_path / NAME, rows))
+    assert len(next(iter(opened.questions())).text) > limit
+    assert csv.field_size_limit() == limit

@@ -1,5 +1,6 @@
 """Files of VLMEvalKit and lmms-eval: failures stay failures, and no score of theirs is believed."""
 
+import csv
 import json
 import pickle
 
@@ -215,6 +216,14 @@ def test_answer_as_long_as_a_cell_counts_as_cut(tmp_path):
     given, report, _ = scored(path)
     assert given.predictions["0", "original"].state is ResponseState.TRUNCATED
     assert overall(report).reasons == {"truncated": 1}
+
+
+def test_long_reasoning_in_a_tsv_leaves_pythons_own_limit_as_it_was(tmp_path):
+    limit = csv.field_size_limit()
+    path = write_tsv(tmp_path / "m_D.tsv", kit_table(QUESTIONS[:2], ["so " * limit + "A", "B"]))
+    given, _, _ = scored(path)
+    assert len(given.predictions["0", "original"].text) > limit
+    assert csv.field_size_limit() == limit
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,22 @@ def test_table_is_printed_and_says_where_intervals_are(release, tmp_path):
     assert "Intervals" in ended.stdout
 
 
+def test_long_reasoning_and_odd_line_breaks_are_read_as_we_read_them(release, tmp_path):
+    # More than Python's csv takes in one cell by default, and a line separator that JSON lets stand in a string.
+    (tmp_path / "crop_3x.csv").write_text(f"id,response\n0,{'x' * 200_000} B\n", encoding="utf-8")
+    row = {"id": "1", "view_id": "crop_3x", "response": "it is\u2028A"}
+    (tmp_path / "p.jsonl").write_text(json.dumps(row, ensure_ascii=False), encoding="utf-8")
+    benchmark = SumKind().open(release, SumOptions())
+    for path in (tmp_path / "crop_3x.csv", tmp_path / "p.jsonl"):
+        ended = run_alone(release, "evaluate", path, "--json")
+        assert ended.returncode == 0, ended.stderr
+        given = read_given([path], benchmark)
+        ours = evaluate_predictions(given.questions, given.predictions, given.views, *open_scorer("option_letter"))
+        assert [cell["n_correct"] for cell in json.loads(ended.stdout)["cells"]] == [
+            cell.n_correct for cell in ours.cells
+        ]
+
+
 @pytest.mark.parametrize(
     ("row", "message"),
     [

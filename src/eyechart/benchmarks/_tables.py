@@ -112,7 +112,6 @@ def _json(path: Path) -> Iterator[Row]:
 
 
 def _separated(path: Path, delimiter: str) -> Iterator[Row]:
-    csv.field_size_limit(max(csv.field_size_limit(), _MAX_CELL_CHARACTERS))
     kind, comma = ("TSV", "tab") if delimiter == "\t" else ("CSV", "comma")
     with path.open(encoding="utf-8-sig", newline="") as lines:
         reader = csv.DictReader(lines, strict=True, delimiter=delimiter)
@@ -120,13 +119,27 @@ def _separated(path: Path, delimiter: str) -> Iterator[Row]:
             _check_separator(reader, path)
         while True:
             try:
-                row = next(reader, None)
+                row = next_row(reader)
             except (csv.Error, UnicodeDecodeError) as error:
                 place = f"{path}:{reader.line_num + 1}"
                 raise BenchmarkError(f"{place}: not {kind} ({error})", hint=f"save the file as UTF-8 {kind}") from error
             if row is None:
                 return
             yield Row(f"{path}:{reader.line_num}", _complete(row, f"{path}:{reader.line_num}", comma))
+
+
+def next_row(reader: "csv.DictReader[str]") -> dict[str, str] | None:
+    """Return the next row, its cells of any length, or None; the process's own limit stands again afterwards.
+
+    Raises:
+        csv.Error: If the row is malformed.
+    """
+    # Pictures and long reasoning do not fit into the module's default of 131,072 characters a cell.
+    earlier_limit = csv.field_size_limit(_MAX_CELL_CHARACTERS)
+    try:
+        return next(reader, None)
+    finally:
+        csv.field_size_limit(earlier_limit)
 
 
 def _check_separator(reader: "csv.DictReader[str]", path: Path) -> None:

@@ -4,13 +4,12 @@ import csv
 import json
 import math
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Literal, NamedTuple
 
-from eyechart.benchmarks._tables import Row, read_rows
+from eyechart.benchmarks._tables import Row, next_row, read_rows
 from eyechart.errors import BenchmarkError
 from eyechart.releases.spreadsheets import MAX_CELL_CHARACTERS, read_sheet
 from eyechart.schema import ResponseState
@@ -173,11 +172,10 @@ def _table(path: Path) -> Iterator[Row]:
 
 
 def _tsv_rows(path: Path) -> Iterator[Row]:
-    # Long reasoning does not fit into the module's default of 131,072 characters a cell.
-    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     try:
         with path.open(encoding="utf-8-sig", newline="") as lines:
-            for row in (reader := csv.DictReader(lines, delimiter="\t", strict=True)):
+            reader = csv.DictReader(lines, delimiter="\t", strict=True)
+            while (row := next_row(reader)) is not None:
                 place = f"{path}:{reader.line_num}"
                 if None in row or None in row.values():
                     raise BenchmarkError(f"{place}: the row has not as many cells as the header", hint="restore it")

@@ -18,6 +18,7 @@ ERRORS = frozenset({"refused_input", "bad_request", "transient"})
 REFUSED = frozenset({"refusal", "content_filter"})
 STATES = ERRORS | REFUSED | {"answered", "truncated"}
 ID_DIGITS = 6
+_MAX_CELL_CHARACTERS = 1 << 30
 
 
 class Answer(NamedTuple):
@@ -166,13 +167,19 @@ def read_answers(
 
 def _rows(path: Path) -> list[dict[str, object]]:
     if path.suffix.lower() == ".csv":
-        with path.open(encoding="utf-8-sig", newline="") as lines:
-            return [{name: cell or None for name, cell in row.items()} for row in csv.DictReader(lines)]
+        # Long reasoning does not fit into the module's default of 131,072 characters a cell.
+        earlier_limit = csv.field_size_limit(_MAX_CELL_CHARACTERS)
+        try:
+            with path.open(encoding="utf-8-sig", newline="") as lines:
+                return [{name: cell or None for name, cell in row.items()} for row in csv.DictReader(lines)]
+        finally:
+            csv.field_size_limit(earlier_limit)
     text = path.read_text(encoding="utf-8-sig")
     if path.suffix.lower() == ".json":
         rows: list[dict[str, object]] = json.loads(text)
         return rows
-    return [json.loads(line) for line in text.splitlines() if line.strip()]
+    # Not splitlines: a JSON string may hold U+2028, which is no line break of the file.
+    return [json.loads(line) for line in text.split("\n") if line.strip()]
 
 
 def read_views(release: Path) -> dict[str, str]:
