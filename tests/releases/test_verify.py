@@ -5,7 +5,7 @@ from io import BytesIO
 
 import pytest
 from PIL import Image
-from releases.made import CLEAN_QUESTIONS, VIEW_IDS, make_release, picture
+from releases.made import CLEAN_QUESTIONS, SIZE, VIEW_IDS, make_release, picture
 
 from eyechart.errors import BenchmarkError
 from eyechart.releases.findings import CODES
@@ -359,6 +359,37 @@ def test_fault_gives_exactly_its_own_code(release, name):
     inject(release)
     report = verify_release(release, n_processes=1)
     assert [(finding.code, finding.path, finding.id) for finding in report.findings] == [(code, path, question_id)]
+
+
+@pytest.fixture
+def read_in_parts(monkeypatch):
+    """Read every picture as one that is too large to decode at once is read."""
+    monkeypatch.setattr("eyechart.releases.image_checks.needs_tiles", lambda size: size.n_px > 1)
+
+
+# What is seen only by opening images.
+IMAGE_CODES = {
+    *("crop_box_differs", "manifest_differs", "not_an_image", "not_white", "pixels_differ", "refused_image"),
+    *("truncated_image", "wrong_bytes", "wrong_format", "wrong_group", "wrong_hash", "wrong_size"),
+}
+
+
+@pytest.mark.parametrize("name", [name for name, (_, code, _, _) in FAULTS.items() if code in IMAGE_CODES])
+@pytest.mark.usefixtures("read_in_parts")
+def test_fault_of_a_picture_read_in_parts_gives_the_same_code(release, name):
+    test_fault_gives_exactly_its_own_code(release, name)
+
+
+@pytest.mark.usefixtures("read_in_parts")
+def test_clean_release_of_large_pictures_has_no_finding(clean):
+    assert verify_release(clean, n_processes=1).findings == ()
+
+
+def test_small_views_of_an_original_read_in_parts_are_compared_with_it(release, monkeypatch):
+    monkeypatch.setattr("eyechart.releases.image_checks.needs_tiles", lambda size: size.n_px >= SIZE[0] * SIZE[1])
+    assert findings_of(release) == []
+    redraw(CROP, lambda image: image.transpose(Image.Transpose.ROTATE_180))(release)
+    assert findings_of(release) == [("error", "pixels_differ", "crop_3x", "000001")]
 
 
 def test_clean_release_has_no_finding(clean):

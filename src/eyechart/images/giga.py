@@ -14,7 +14,7 @@ from eyechart.errors import ImageError, UsageError
 from eyechart.images.colour import to_srgb
 from eyechart.images.compose import check_composition, is_whole
 from eyechart.images.decode import MAX_DECODED_PIXELS, MAX_HELD_PIXELS, check_decodable
-from eyechart.images.pixels import DecodedImage, Pixels
+from eyechart.images.pixels import WHITE, DecodedImage, Pixels
 from eyechart.images.probe import ImageForm, describe_form, embedded_profile
 from eyechart.images.resample import VIPS_RESAMPLER, vips_resize
 from eyechart.schema import Box, Composition, DecodePolicy, Size
@@ -103,6 +103,45 @@ class LargeImage:
         small = vips_resize(_to_uchar(self._open()), size)
         rgb, notes = to_srgb(self._to_pillow(small), self.form, self.policy.matte, self.place)
         return DecodedImage(rgb, self._notes(notes), self.size)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its stored values are its colours: no transparency, profile or inks."""
+        return not (self.form.has_alpha or self.form.has_icc or self.form.is_cmyk)
+
+    def levels_apart(self, box: Box, other: "LargeImage", other_box: Box) -> tuple[float, int]:
+        """Return the mean and the largest difference of two plain pictures in boxes of one size, in levels 0–255.
+
+        Raises:
+            ImageError: If one of them is damaged.
+        """
+        import pyvips
+
+        try:
+            apart = (self._cut(box) - other._cut(other_box)).abs()  # noqa: SLF001 -- of the same class
+            # Its first row is that of all bands together: least, largest, sum, sum of squares, mean, deviation.
+            overall = apart.stats().numpy()[0]
+            return float(overall[4]), int(overall[1])
+        except pyvips.Error as error:
+            raise self._damaged(error) from error
+
+    def darkest_outside(self, box: Box) -> int:
+        """Return the lowest level outside an integer box of a plain picture, 255 where there is nothing.
+
+        Raises:
+            ImageError: If the file is damaged.
+        """
+        import pyvips
+
+        try:
+            picture = _to_uchar(self._open())
+            white = (pyvips.Image.black(int(box.width), int(box.height), bands=picture.bands) + WHITE).cast("uchar")
+            return int(picture.insert(white, int(box.x0), int(box.y0)).stats().numpy()[0][0])
+        except pyvips.Error as error:
+            raise self._damaged(error) from error
+
+    def _cut(self, box: Box) -> "pyvips.Image":
+        return _to_uchar(self._open()).crop(int(box.x0), int(box.y0), int(box.width), int(box.height))
 
     def flat_parts(self, geometry: Composition, resampler: str) -> tuple[Size, tuple[int, int], Pixels]:
         """Return a composition as canvas, offset and the pixels that are not white by construction.

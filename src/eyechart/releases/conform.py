@@ -18,6 +18,7 @@ from eyechart.geometry import (
     intersect,
     whole,
 )
+from eyechart.images.giga import needs_tiles
 from eyechart.releases.conform_pixels import IdentityCount, PixelSample, ResamplerFit, compare_pixels
 from eyechart.releases.conform_rows import IdentityRule, check_identities
 from eyechart.releases.contents import Contents, Row, read_contents
@@ -193,7 +194,7 @@ def _across_border(contents: Contents, sizes: Mapping[str, Size]) -> tuple[str, 
 def _pixel_samples(
     contents: Contents, sizes: Mapping[str, Size], n_questions: int, without: frozenset[str]
 ) -> tuple[PixelSample, ...]:
-    """Return the files of questions spread evenly over those whose original is on disk."""
+    """Return the files of questions spread evenly over those whose original is on disk and not too large."""
     files: dict[str, dict[str, Path]] = {}
     saturated: dict[str, set[str]] = {}
     for view_id, row in _rows(contents):
@@ -204,7 +205,7 @@ def _pixel_samples(
     usable = [
         PixelSample(question_id, listed, frozenset(saturated.get(question_id, ())))
         for question_id, listed in files.items()
-        if "original" in listed
+        if "original" in listed and not (question_id in sizes and needs_tiles(sizes[question_id]))
     ]
     step = max(1, len(usable) // n_questions) if n_questions else len(usable) + 1
     return tuple(usable[::step][:n_questions])

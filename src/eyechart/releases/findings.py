@@ -45,7 +45,7 @@ CODES: dict[str, tuple[Level, str]] = {
     "pixels_differ": ("error", "the view's pixels are not those of its original"),
     "refused_image": ("error", "the decode policy refuses this picture"),
     "scale_differs": ("error", "the scale field is not that of the view id, or the size is not the scaled one"),
-    "too_large": ("warning", "the picture is too large to be decoded at once, so its pixels were not checked"),
+    "too_large": ("warning", "the picture is too large for its pixels to be compared with"),
     "truncated_image": ("error", "a picture cannot be decoded to its end"),
     "undeclared_view": ("warning", "a folder under data/ is no declared config"),
     "unfinished_build": ("error", "the build that writes this folder has not finished"),

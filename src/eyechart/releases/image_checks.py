@@ -3,17 +3,22 @@
 import hashlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from eyechart.benchmarks._release import MEDIA_TYPES, MIRROR_OMISSIONS, ManifestEntry
 from eyechart.errors import EyechartError, ImageError
-from eyechart.images.decode import MAX_DECODED_PIXELS, decode
+from eyechart.geometry import integer_box, intersect, whole
+from eyechart.images.decode import decode
 from eyechart.images.files import read_whole
+from eyechart.images.giga import needs_tiles
+from eyechart.images.hash import file_sha256
 from eyechart.images.pixels import DecodedImage
-from eyechart.images.probe import ImageForm, describe_stream
+from eyechart.images.probe import describe_stream, header_size
 from eyechart.releases.findings import Finding, found
-from eyechart.releases.pixel_checks import check_pixels
+from eyechart.releases.large_pictures import LargePicture
+from eyechart.releases.pixel_checks import AnyPicture, check_pixels
 from eyechart.schema import Box, Size, Value
 from eyechart.views import IDENTICAL_VIEWS
 
@@ -42,6 +47,15 @@ class QuestionFiles(Value, frozen=True):
     has_manifest: bool = True
 
 
+class _Read(NamedTuple):
+    """What was read of a file; no picture where it has none."""
+
+    sha256: str
+    n_bytes: int
+    picture: AnyPicture | None
+    is_lossy: bool
+
+
 def check_images(root: Path, question: QuestionFiles) -> tuple[Finding, ...]:
     """Decode all images of one question and compare them with what is recorded and with each other.
 
@@ -52,73 +66,88 @@ def check_images(root: Path, question: QuestionFiles) -> tuple[Finding, ...]:
 
 
 def _check(root: Path, question: QuestionFiles) -> Iterator[Finding]:
-    original: DecodedImage | None = None
+    original: AnyPicture | None = None
     unchecked: dict[str, tuple[ViewFile, DecodedImage, bool]] = {}
     for file in question.files:
         if not (root / file.name).is_file():
             yield _about(file, question, "missing_image", "", is_declared=file.name in MIRROR_OMISSIONS)
             continue
-        content = read_whole(root / file.name)
-        sha256 = hashlib.sha256(content).hexdigest()
-        decoded, form, faults = _decode(content, file, question)
+        read, faults = _read(root / file.name, file, question)
         yield from faults
-        faults = list(_record_faults(content, sha256, decoded, file, question)) if decoded else []
+        faults = list(_record_faults(read, file, question)) if read.picture else []
         yield from faults
         if file.view_id == "original":
-            original = decoded
-            expected = file.recorded.sha256 if file.recorded and file.recorded.sha256 else sha256
+            original = read.picture
+            expected = file.recorded.sha256 if file.recorded and file.recorded.sha256 else read.sha256
             if question.group is not None and question.group != expected and not faults:
                 yield _about(file, question, "wrong_group", f"{question.group[:12]}…, the original is {expected[:12]}…")
-        elif decoded is not None and form is not None and not faults:
-            is_lossy = form.media_type == "image/jpeg"
-            if original is None:
-                unchecked[file.view_id] = (file, decoded, is_lossy)
-                continue
-            for code, message in _pixel_faults(file, decoded, original, is_lossy=is_lossy):
-                yield _about(file, question, code, message)
+        elif read.picture is not None and not faults:
+            if original is not None:
+                for code, message in _pixel_faults(file, read.picture, original, is_lossy=read.is_lossy):
+                    yield _about(file, question, code, message)
+            elif isinstance(read.picture, DecodedImage):
+                unchecked[file.view_id] = (file, read.picture, read.is_lossy)
     yield from _identity_faults(unchecked, question)
 
 
 def _pixel_faults(
-    file: ViewFile, shown: DecodedImage, original: DecodedImage, *, is_lossy: bool
+    file: ViewFile, shown: AnyPicture, original: AnyPicture, *, is_lossy: bool
 ) -> Iterator[tuple[str, str]]:
     return check_pixels(file.view_id, shown, original, crop=file.crop, target=file.target, is_lossy=is_lossy)
 
 
-def _decode(
-    content: bytes, file: ViewFile, question: QuestionFiles
-) -> tuple[DecodedImage | None, ImageForm | None, list[Finding]]:
-    """Return the decoded picture, or the one finding that says why there is none."""
+def _read(path: Path, file: ViewFile, question: QuestionFiles) -> tuple[_Read, list[Finding]]:
+    """Read a file; a picture too large to decode at once is read to its end, but not kept."""
+    content = None if _is_large(path) else read_whole(path)
+    if content is None:
+        sha256, n_bytes = file_sha256(path)
+    else:
+        sha256, n_bytes = hashlib.sha256(content).hexdigest(), len(content)
+    unread = _Read(sha256, n_bytes, None, is_lossy=False)
     try:
-        form = describe_stream(content, file.name)
+        form = describe_stream(path if content is None else content, file.name)
     except ImageError as error:
-        return None, None, [_about(file, question, "not_an_image", error.message)]
+        return unread, [_about(file, question, "not_an_image", error.message)]
     if form.is_animated or (form.is_cmyk and not form.has_icc):
         why = f"{form.n_frames} frames" if form.is_animated else "CMYK without a profile"
-        return None, form, [_about(file, question, "refused_image", why)]
+        return unread, [_about(file, question, "refused_image", why)]
     faults = []
     if form.media_type != MEDIA_TYPES.get(Path(file.name).suffix.lower()):
         faults.append(_about(file, question, "wrong_format", f"{form.media_type} in {Path(file.name).name}"))
-    if form.size.n_px > MAX_DECODED_PIXELS:
-        return None, form, [*faults, _about(file, question, "too_large", f"{form.size.n_px:,} pixels")]
     try:
-        return decode(content, place=file.name), form, faults
+        picture = decode(content, place=file.name) if content is not None else _open_large(path, file, question)
     except EyechartError as error:
-        return None, form, [*faults, _about(file, question, "truncated_image", error.message)]
+        return unread, [*faults, _about(file, question, "truncated_image", error.message)]
+    return _Read(sha256, n_bytes, picture, is_lossy=form.media_type == "image/jpeg"), faults
 
 
-def _record_faults(
-    content: bytes, sha256: str, decoded: DecodedImage, file: ViewFile, question: QuestionFiles
-) -> Iterator[Finding]:
-    recorded, size = file.recorded, decoded.source_size
+def _is_large(path: Path) -> bool:
+    try:
+        return needs_tiles(header_size(path))
+    except ImageError:
+        return False  # said where it is read
+
+
+def _open_large(path: Path, file: ViewFile, question: QuestionFiles) -> LargePicture:
+    """Open a large picture; of an original what its views show is read together."""
+    boxes = [box for each in question.files for box in (each.crop, each.target) if box is not None]
+    size = header_size(path)
+    inside = [intersect(integer_box(box, "outward"), whole(size)) for box in boxes if file.view_id == "original"]
+    return LargePicture(path, file.name, [box for box in inside if box is not None])
+
+
+def _record_faults(read: _Read, file: ViewFile, question: QuestionFiles) -> Iterator[Finding]:
+    assert read.picture is not None  # noqa: S101 -- the caller has looked
+    recorded, size = file.recorded, read.picture.source_size
+    sha256, n_bytes = read.sha256, read.n_bytes
     if recorded is None and question.has_manifest:
         yield _about(file, question, "not_in_manifest", "")
     if recorded is not None and recorded.sha256 is not None and recorded.sha256 != sha256:
         # Length and size follow from the content, so they are no faults of their own here.
         yield _about(file, question, "wrong_hash", f"{sha256[:12]}…, recorded {recorded.sha256[:12]}…")
         return
-    if recorded is not None and recorded.n_bytes not in (None, len(content)):
-        yield _about(file, question, "wrong_bytes", f"{len(content)}, recorded {recorded.n_bytes}")
+    if recorded is not None and recorded.n_bytes not in (None, n_bytes):
+        yield _about(file, question, "wrong_bytes", f"{n_bytes}, recorded {recorded.n_bytes}")
     if recorded is not None and recorded.size not in (None, size):
         yield _about(file, question, "manifest_differs", f"{_text(size)}, recorded {_text(recorded.size or size)}")
     if file.size is not None and file.size != size:

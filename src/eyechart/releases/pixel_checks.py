@@ -9,6 +9,7 @@ from PIL import Image
 
 from eyechart.geometry import clip, integer_box, intersect, translate, whole
 from eyechart.images.pixels import WHITE, DecodedImage, Pixels
+from eyechart.releases.large_pictures import COARSE_PX, LargePicture, check_white, compare_large
 from eyechart.releases.view_geometry import known_view
 from eyechart.schema import Blank, Box, Crop, Downsample, Size, TargetOnly, Whiteground
 
@@ -16,14 +17,17 @@ from eyechart.schema import Blank, Box, Crop, Downsample, Size, TargetOnly, Whit
 MAX_LOSSY_LEVELS = 16.0
 # Two kernels agree on block means to a few levels, whatever their sharpness.
 MAX_COARSE_LEVELS = 12.0
-COARSE_PX = 16
 # JPEG disturbs white up to a block and its chroma neighbour away from the edge of what is kept (sum.md 1.5).
 WHITE_RING_PX = 16
 MIN_LOSSY_WHITE = 250
 
 
+AnyPicture = DecodedImage | LargePicture
+"""A picture of which regions can be had, decoded at once or read as it is needed."""
+
+
 def check_pixels(
-    view_id: str, shown: DecodedImage, original: DecodedImage, *, crop: Box | None, target: Box | None, is_lossy: bool
+    view_id: str, shown: AnyPicture, original: AnyPicture, *, crop: Box | None, target: Box | None, is_lossy: bool
 ) -> Iterator[tuple[str, str]]:
     """Yield what in a view's pixels is not its original's, as (code, message).
 
@@ -40,17 +44,37 @@ def check_pixels(
     view = known_view(view_id)
     if isinstance(view, Downsample):
         yield from _coarse_faults(shown, original)
-    elif isinstance(view, Blank) and np.any(shown.pixels != WHITE):
-        yield "not_white", "a blank view shows something"
+    elif isinstance(view, Blank):
+        if _has_colour(shown):
+            yield "not_white", "a blank view shows something"
     elif isinstance(view, Crop | Whiteground | TargetOnly):
         region = whole(original.size) if view == TargetOnly(None) else crop
         if region is None or not _is_integer(region) or intersect(region, whole(original.size)) != region:
             return
         offset = _offset(view, region)
         surely, possibly = _kept_boxes(view, region, target)
-        if surely is not None and possibly is not None:
+        if surely is None or possibly is None:
+            return
+        if isinstance(shown, LargePicture):
+            if isinstance(original, LargePicture):
+                moved = translate(possibly, -offset[0], -offset[1])
+                yield from compare_large(shown, original, surely, offset, MAX_LOSSY_LEVELS if is_lossy else None)
+                yield from _white_around(shown, moved, is_lossy=is_lossy)
+        else:
             yield from _kept_faults(shown.pixels, original, surely, offset, is_lossy=is_lossy)
             yield from _white_faults(shown.pixels, translate(possibly, -offset[0], -offset[1]), is_lossy=is_lossy)
+
+
+def _has_colour(shown: AnyPicture) -> bool:
+    if isinstance(shown, LargePicture):
+        return bool(np.any(shown.coarse != WHITE))
+    return bool(np.any(shown.pixels != WHITE))
+
+
+def _white_around(shown: LargePicture, kept: Box, *, is_lossy: bool) -> Iterator[tuple[str, str]]:
+    ring, least = (WHITE_RING_PX, MIN_LOSSY_WHITE) if is_lossy else (0, WHITE)
+    wide = Box(kept.x0 - ring, kept.y0 - ring, kept.x1 + ring, kept.y1 + ring)
+    yield from check_white(shown, clip(wide, shown.size), least)
 
 
 def _offset(view: Crop | Whiteground | TargetOnly, region: Box) -> tuple[int, int]:
@@ -78,7 +102,7 @@ def _kept_boxes(
 
 
 def _kept_faults(
-    pixels: Pixels, original: DecodedImage, kept: Box, offset: tuple[int, int], *, is_lossy: bool
+    pixels: Pixels, original: AnyPicture, kept: Box, offset: tuple[int, int], *, is_lossy: bool
 ) -> Iterator[tuple[str, str]]:
     expected = original.region(clip(kept, original.size))
     moved = translate(kept, -offset[0], -offset[1])
@@ -107,13 +131,17 @@ def _white_faults(pixels: Pixels, kept: Box, *, is_lossy: bool) -> Iterator[tupl
         yield "not_white", f"{n_px} pixels"
 
 
-def _coarse_faults(shown: DecodedImage, original: DecodedImage) -> Iterator[tuple[str, str]]:
+def _coarse_faults(shown: AnyPicture, original: AnyPicture) -> Iterator[tuple[str, str]]:
     """Compare block means, which do not depend on the resampling kernel; views below 16 pixels a side are left out."""
     if min(shown.size) < COARSE_PX:
         return
-    if original not in _COARSE_ORIGINALS:
-        _COARSE_ORIGINALS[original] = _coarse(original)
-    mean = float(np.mean(np.abs(_coarse(shown) - _COARSE_ORIGINALS[original])))
+    if isinstance(original, LargePicture):
+        expected = original.coarse
+    else:
+        if original not in _COARSE_ORIGINALS:
+            _COARSE_ORIGINALS[original] = _coarse(original)
+        expected = _COARSE_ORIGINALS[original]
+    mean = float(np.mean(np.abs(_coarse(shown) - expected)))
     if mean > MAX_COARSE_LEVELS:
         yield "pixels_differ", f"by {mean:.1f} levels on average over a {COARSE_PX}×{COARSE_PX} grid"
 
@@ -122,7 +150,9 @@ def _coarse_faults(shown: DecodedImage, original: DecodedImage) -> Iterator[tupl
 _COARSE_ORIGINALS: WeakKeyDictionary[DecodedImage, npt.NDArray[np.int16]] = WeakKeyDictionary()
 
 
-def _coarse(picture: DecodedImage) -> npt.NDArray[np.int16]:
+def _coarse(picture: AnyPicture) -> npt.NDArray[np.int16]:
+    if isinstance(picture, LargePicture):
+        return picture.coarse
     small = picture.image.resize(Size(COARSE_PX, COARSE_PX), Image.Resampling.BOX)
     return np.asarray(small, dtype=np.int16)
 
