@@ -1,6 +1,7 @@
 """Laws of ``--stream``: a run needs no image on disk, loads each when it is asked about, and keeps none."""
 
 import pytest
+from servers.chat_server import ChatServer
 from servers.hub_server import HubFault
 
 from eyechart.cli._app import run_app
@@ -68,3 +69,21 @@ def test_what_cannot_be_streamed_is_refused(hub, here, capsys):
     assert "vstar cannot be streamed" in capsys.readouterr().err
     with pytest.raises(HubError, match="was not filled by eyechart fetch"):
         open_streamed(HuggingFaceHost("RL-MIND/SUM", endpoint=hub.url), here)
+
+
+@pytest.mark.parametrize("kind", ["wrong-bytes", "404"])
+def test_a_streamed_image_that_fails_stops_the_run_and_the_next_one_goes_on(hub, here, capsys, monkeypatch, kind):
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    name = "data/crop_3x/test/images/000602.png"
+    hub.add_fault(HubFault(name, kind, n_times=1, on="GET"))
+    with ChatServer(answer="A") as server:
+        asked = ["run", "sum", "--stream", "--views", "crop_3x", "--model", "openai/vlm", "--base-url", server.base_url]
+        command = [*asked, "--no-report", "--no-preflight", "--out", "kept", "--concurrency", "1"]
+        assert run_app(command) == 1
+        said = capsys.readouterr().err
+        assert name in said
+        assert "hint:" in said
+        assert len(server.received) < 3
+        assert run_app(command) == 0
+        # What was answered before is not asked again.
+        assert len(server.received) == 3
