@@ -83,6 +83,8 @@ def test_gigapixels_are_built_asked_and_shown_in_bounded_memory(tmp_path):
     check_building(tmp_path)
     check_asking(tmp_path)
     check_thumbnails(tmp_path)
+    check_showing(tmp_path)
+    check_verifying(tmp_path)
 
 
 def peak_megabytes(body, *arguments, cwd):
@@ -139,3 +141,24 @@ def check_thumbnails(folder):
     assert first.shape == second.shape == (300, 400, 3)
     assert np.abs(first - second).mean() < 5
     assert Path(folder / "panda.jpg").stat().st_size > 50_000_000
+
+
+def check_showing(folder):
+    views = "original,crop_3x,crop_18x,whiteground_1x,target_only_original,downsample_0_5"
+    for name in BOXES:
+        asked = ["show", name.replace(".", "-"), "--benchmark", "folder", "--data", "q.jsonl", "--views", views]
+        peak = peak_megabytes(_COMMAND, *asked, "--option", "box_format=xyxy", "--out", f"{name}.html", cwd=folder)
+        assert peak < MAX_MEGABYTES, f"{name}: {peak:.0f} MB"
+        # Every view has its picture, and a page for a browser is no gigabyte.
+        page = (folder / f"{name}.html").read_text(encoding="utf-8")
+        assert page.count("data:image/") == len(views.split(","))
+        assert len(page) < 5_000_000
+
+
+def check_verifying(folder):
+    (folder / "ids.txt").write_text("panda-jpg\n")
+    views = "original,crop_3x,whiteground_1x"
+    arguments = command("--out", "panda", "--views", views, "--jobs", "1", "--select", "ids.txt")
+    assert peak_megabytes(_COMMAND, *arguments, cwd=folder) < MAX_MEGABYTES
+    peak = peak_megabytes(_COMMAND, "verify", "panda", "--jobs", "1", cwd=folder)
+    assert peak < MAX_MEGABYTES, f"{peak:.0f} MB"
