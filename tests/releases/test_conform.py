@@ -136,6 +136,14 @@ def test_damaged_question_is_left_out_of_the_sample(tmp_path):
     assert explain_release(release, without=["000000"]).n_pixel_questions == 3
 
 
+def test_pixels_of_pictures_too_large_to_decode_are_left_out_of_the_sample(tmp_path, monkeypatch):
+    release = make_release(tmp_path)
+    monkeypatch.setattr("eyechart.releases.conform.needs_tiles", lambda size: size.n_px > 1)
+    report = explain_release(release)
+    assert (report.n_pixel_questions, report.resamplers, report.identities) == (0, (), ())
+    assert report.crop_boxes
+
+
 def test_sample_is_no_larger_than_asked_and_needs_no_pixel_at_zero(tmp_path):
     release = make_release(tmp_path)
     assert explain_release(release, n_pixel_questions=3).n_pixel_questions == 3

@@ -5,9 +5,10 @@ from io import BytesIO
 
 import pytest
 from PIL import Image
-from releases.made import CLEAN_QUESTIONS, SIZE, VIEW_IDS, make_release, picture
+from releases.made import CLEAN_QUESTIONS, SIZE, VIEW_IDS, make_release, open_source, picture, settings, write_source
 
 from eyechart.errors import BenchmarkError
+from eyechart.releases.build import build_release
 from eyechart.releases.findings import CODES
 from eyechart.releases.verify import verify_release
 
@@ -385,6 +386,15 @@ def test_clean_release_of_large_pictures_has_no_finding(clean):
     assert verify_release(clean, n_processes=1).findings == ()
 
 
+@pytest.mark.usefixtures("read_in_parts")
+def test_what_cannot_be_compared_in_parts_is_a_warning_and_never_silent(tmp_path):
+    (tmp_path / "source").mkdir()
+    write_source(tmp_path / "source", CLEAN_QUESTIONS[:2])
+    picture(0).convert("RGBA").save(tmp_path / "source/p0.png")
+    build_release(open_source(tmp_path / "source"), tmp_path / "out", settings("original", "crop_3x"), n_processes=1)
+    assert findings_of(tmp_path / "out") == [("warning", "too_large", "crop_3x", "000000")]
+
+
 def test_small_views_of_an_original_read_in_parts_are_compared_with_it(release, monkeypatch):
     monkeypatch.setattr("eyechart.releases.image_checks.needs_tiles", lambda size: size.n_px >= SIZE[0] * SIZE[1])
     assert findings_of(release) == []
@@ -406,7 +416,7 @@ def findings_of(root, **options):
 def test_every_code_of_the_table_is_documented_and_most_are_injected():
     injected = {code for _, code, _, _ in FAULTS.values()}
     assert injected <= set(CODES)
-    # These have tests of their own below, or need a picture of 179 megapixels.
+    # These have tests of their own.
     assert set(CODES) - injected == {"box_crosses_border", "identity_broken", "not_fetched", "too_large"}
 
 
