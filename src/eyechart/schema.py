@@ -3,6 +3,7 @@
 Every stored record carries ``schema_version``. Fields are only ever added, with defaults.
 """
 
+import datetime
 import hashlib
 from enum import StrEnum
 from functools import cache
@@ -513,6 +514,35 @@ class Contrast(Record, frozen=True, kw_only=True):
     role: Literal["confirmatory", "exploratory"] | None = None
 
 
+class Price(Value, frozen=True):
+    """What a provider asks for tokens, in US dollars per million, and when and where that was read."""
+
+    input_per_million: float
+    output_per_million: float
+    date: datetime.date
+    source: str
+
+
+class Expense(Value, frozen=True):
+    """What the answers of a run cost, in US dollars.
+
+    Args:
+        dollars: The sum over answers whose cost is known.
+        n_priced: So many answers.
+        n_answers: Of so many.
+        is_reported: Whether the provider told the cost itself, so that no price was needed.
+        estimated: What the whole run was expected to cost before it began, None if no price was known.
+        price: The price that was used, None where the provider told the cost.
+    """
+
+    dollars: float
+    n_priced: int
+    n_answers: int
+    is_reported: bool = False
+    estimated: float | None = None
+    price: Price | None = None
+
+
 class BenchmarkIdentity(Value, frozen=True):
     """Which questions were asked: name, revision (a content hash), and the options that made them."""
 
@@ -545,6 +575,8 @@ class Run(Record, frozen=True, kw_only=True):
     n_rotations: int = 1
     choices_taken: dict[str, str] = {}
     command: tuple[str, ...] = ()
+    price: Price | None = None
+    estimated_dollars: float | None = None
 
 
 class ConditionSummary(Value, frozen=True):
@@ -770,6 +802,7 @@ class Summary(Record, frozen=True, kw_only=True):
     sensitivity: tuple[Sensitivity, ...] = ()
     rules: tuple[ValidityRule, ...] = ()
     registration: Registration | None = None
+    expense: Expense | None = None
 
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)

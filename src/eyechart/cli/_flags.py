@@ -1,5 +1,6 @@
 """Flags that several commands share, and what they open."""
 
+import datetime
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -147,7 +148,21 @@ class AskFlags:
             help="Show the choices in so many orders, or all; averaged per question.",
         ),
     ] = 1
-    concurrency: Annotated[int, Parameter(group=_Asking, help="Requests in flight.")] = 8
+    concurrency: Annotated[
+        int, Parameter(group=_Asking, help="Most requests in flight; fewer while the server has too much.")
+    ] = 8
+    rpm: Annotated[float | None, Parameter(group=_Asking, help="Most requests a minute.")] = None
+    tpm: Annotated[float | None, Parameter(group=_Asking, help="Most tokens a minute, in and out.")] = None
+    max_requests: Annotated[
+        int | None, Parameter(group=_Asking, help="Send so many requests in this start, then stop cleanly.")
+    ] = None
+    max_cost: Annotated[
+        float | None, Parameter(group=_Asking, help="Stop cleanly before the run has cost so many dollars.")
+    ] = None
+    price: Annotated[
+        str | None,
+        Parameter(group=_Asking, help="Dollars per million tokens, IN,OUT, where yours is another."),
+    ] = None
     timeout: Annotated[Seconds, Parameter(group=_Asking, help="Longest wait for one answer, such as 5m.")] = 300.0
     max_wait: Annotated[
         Seconds, Parameter(group=_Asking, help="Longest wait that a server may ask for before the run ends.")
@@ -190,9 +205,12 @@ class AskFlags:
         from eyechart.runs.folders import Destination
         from eyechart.runs.patience import Patience
         from eyechart.runs.plan import PlanOptions
+        from eyechart.runs.rate import RateLimits
         from eyechart.runs.registration import read_plan
         from eyechart.runs.session import RunOptions
+        from eyechart.runs.spending import SpendingLimits
         from eyechart.schema import DecodePolicy
+        from eyechart.seen.prices import read_price
 
         return RunOptions(
             sampling=model.sampling(),
@@ -213,7 +231,10 @@ class AskFlags:
                     max_wait_seconds=self.max_wait,
                     wait_for_server_seconds=self.wait_for_server,
                 ),
+                rates=RateLimits(requests=self.rpm, tokens=self.tpm),
+                spending=SpendingLimits(max_requests=self.max_requests, max_dollars=self.max_cost),
             ),
+            price=None if self.price is None else read_price(self.price, _today()),
             where=Destination(out=self.out, is_new=self.new),
             scorer=self.scorer,
             has_preflight=self.preflight,
@@ -278,6 +299,10 @@ def open_named_benchmark(name: str, data: Path | None, option: tuple[str, ...]) 
     for warning in getattr(benchmark, "warnings", ()):
         say(f"warning: {warning}")
     return benchmark
+
+
+def _today() -> datetime.date:
+    return datetime.datetime.now(tz=datetime.UTC).date()
 
 
 def _whole(number: float | None, flag: str) -> int | None:

@@ -13,7 +13,7 @@ _MOST_OPEN_SENTENCES = 4
 
 def show_summary(summary: "Summary") -> None:
     """Print the table of views on stdout; findings, failures and warnings on stderr."""
-    from eyechart.reports import render_table
+    from eyechart.reports import format_expense, render_table
 
     table = render_table(summary)
     columns = [f">{column.heading}" if column.is_number else column.heading for column in table.columns]
@@ -25,6 +25,8 @@ def show_summary(summary: "Summary") -> None:
     for failure in summary.failures:
         where = ", ".join(f"{condition} {n}" for condition, n in failure.conditions.items())
         say(f"{failure.n} × {failure.state}: {failure.cause} ({where})")
+    if summary.expense is not None:
+        say(format_expense(summary.expense))
     for warning in summary.warnings:
         say(f"warning: {warning}")
     n_unscored = sum(condition.n_answered - condition.n_scored for condition in summary.conditions)

@@ -54,7 +54,9 @@ class Line(NamedTuple):
     def timeout(self) -> TransientModelError:
         """Return the error for an attempt that did not end in time."""
         return TransientModelError(
-            f"no reply from {self.place} within {self.seconds:g} s", hint="a longer --timeout may help"
+            f"no reply from {self.place} within {self.seconds:g} s",
+            hint="a longer --timeout may help",
+            is_overload=True,
         )
 
     def broken(self, cause: BaseException, *, is_connection: bool) -> TransientModelError:

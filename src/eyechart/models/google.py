@@ -231,11 +231,13 @@ def _usage(metadata: object) -> Usage | None:
     details = metadata.get("promptTokensDetails")
     by_kind = [one for one in details if isinstance(one, dict)] if isinstance(details, list) else []
     images = [_count(one.get("tokenCount")) for one in by_kind if one.get("modality") == "IMAGE"]
+    answer, thoughts = _count(metadata.get("candidatesTokenCount")), _count(metadata.get("thoughtsTokenCount"))
     return Usage(
         input_tokens=_count(metadata.get("promptTokenCount")),
-        output_tokens=_count(metadata.get("candidatesTokenCount")),
+        # Google counts thoughts apart and bills them as output; the others count them inside.
+        output_tokens=answer if thoughts is None else (answer or 0) + thoughts,
         image_tokens=images[0] if len(images) == 1 else None,
-        reasoning_tokens=_count(metadata.get("thoughtsTokenCount")),
+        reasoning_tokens=thoughts,
     )
 
 

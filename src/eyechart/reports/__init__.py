@@ -16,13 +16,14 @@ from eyechart import registry
 from eyechart.figures import save_figure
 from eyechart.reports._anonymous import anonymise
 from eyechart.reports._figures import drawn_figures
+from eyechart.reports._sections import format_expense
 from eyechart.reports._table import Column, Row, Table, render_table
 from eyechart.schema import Summary
 
 if TYPE_CHECKING:
     from eyechart.kinds import ReportWriter
 
-__all__ = ["Column", "Row", "Table", "anonymise", "render_table", "write_all"]
+__all__ = ["Column", "Row", "Table", "anonymise", "format_expense", "render_table", "write_all"]
 
 
 def write_all(

@@ -1,18 +1,16 @@
 """One run from start to end: plan, resume, ask, score, estimate. Command line and Python API use this one path."""
 
-import asyncio
 import platform
-import threading
-from collections.abc import Coroutine, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from importlib.metadata import PackageNotFoundError, version
-from typing import TypeVar
 
 import msgspec
 
 from eyechart.kinds import Benchmark, Model, PredictsSeen, Prompt, TakesGold
 from eyechart.opening import DEFAULT_SCORER, open_scorer
 from eyechart.runs.answers import stale_ids
+from eyechart.runs.event_loop import run_async
 from eyechart.runs.execute import Asker, LoopSettings, check_limits, read_identity, utc_now, writer_name
 from eyechart.runs.folders import Destination, Origin, find_or_create
 from eyechart.runs.listening import Beginning, Listener, Silent
@@ -23,16 +21,17 @@ from eyechart.runs.registration import StudyPlan, keep_copy
 from eyechart.runs.retrying import Stop
 from eyechart.runs.score import score_run
 from eyechart.runs.sight import Predictor, planned_seen
+from eyechart.runs.spending import answer_dollars
 from eyechart.runs.store import RunStore
 from eyechart.runs.summarise import summarise
-from eyechart.schema import ModelIdentity, Request, Sampling, Seen, Summary, View
+from eyechart.schema import ModelIdentity, Price, Request, Sampling, Seen, Summary, View
+from eyechart.seen.prices import estimate_dollars, price_of
 
 # A served model without revision or fingerprint may be another one tomorrow.
 MAX_ANSWER_AGE = timedelta(hours=24)
 EXIT_DONE, EXIT_MISSING = 0, 3
 
 _RECORDED_PACKAGES = ("eyechart", "msgspec", "numpy", "pillow", "openai", "pyvips")
-Result = TypeVar("Result")
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +48,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         command: The command line, for ``run.json``.
         registration: The plan that was written before; a copy is kept in the run folder.
         max_decoded_bytes: Bound of the decoded originals kept in memory.
+        price: What tokens cost; the bundled price of the model if left out.
     """
 
     sampling: Sampling = Sampling()
@@ -61,6 +61,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     command: tuple[str, ...] = ()
     registration: StudyPlan | None = None
     max_decoded_bytes: int = 512 << 20
+    price: Price | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -122,6 +123,7 @@ def run_benchmark(
         KeyboardInterrupt: On Ctrl-C, with a clean store.
     """
     options, listener = options or RunOptions(), listener or Silent()
+    options = _with_price(options, model.identity)
     check_drawing(options.plan)
     check_counts(views, options.plan)
     check_limits(options.loop, options.sampling)
@@ -177,7 +179,13 @@ class _Session:
     def __init__(self, benchmark: Benchmark, model: Model, plan: Plan, options: RunOptions, listener: Listener) -> None:
         self._benchmark, self._model = benchmark, model
         self._options, self._listener = options, listener
-        origin = Origin(now=utc_now(), versions=_versions(), command=options.command)
+        origin = Origin(
+            now=utc_now(),
+            versions=_versions(),
+            command=options.command,
+            price=options.price,
+            estimated_dollars=_estimated(plan, options.price),
+        )
         predict = _predictor(model)
         self.store, self.is_resumed = find_or_create(plan, options.where, origin, planned_seen(plan.requests, predict))
         if options.registration is not None:
@@ -224,6 +232,7 @@ class _Session:
             self._options.loop,
             listener=self._listener,
             generations=self._generations(),
+            spent=self._spent(),
         )
         try:
             first = self._first()
@@ -287,6 +296,14 @@ class _Session:
         known = {request_id: row.generation for request_id, row in self._index.rows.items() if row.generation}
         return {**known, **self._stale}
 
+    def _spent(self) -> list[float]:
+        """Return what every answer of earlier starts cost, where that is bounded."""
+        limits = self._options.loop.spending
+        if limits.max_dollars is None:
+            return []
+        costs = (answer_dollars(row.usage, row.extra, limits.price) for row in self.store.responses(self._index))
+        return [cost for cost in costs if cost is not None]
+
     def _gold(self) -> dict[str, str | None]:
         questions = {question.id: question for question in self._plan.questions}
         return {request.id: shown_answer(questions[request.question_id], request) for request in self._plan.requests}
@@ -305,51 +322,25 @@ class _Session:
             n_stale=len(self._stale),
             n_missing_pictures=len(self._plan.missing),
             predicts_seen=has_prediction,
+            estimated_dollars=self.store.run.estimated_dollars,
+            price=self.store.run.price,
         )
-
-
-def run_async(work: Coroutine[object, object, Result]) -> Result:
-    """Run a coroutine to its end, in a thread of its own where this thread already runs an event loop.
-
-    Raises:
-        KeyboardInterrupt: On Ctrl-C, after the coroutine was cancelled and has cleaned up.
-    """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    return _run_in_thread(work)
-
-
-def _run_in_thread(work: Coroutine[object, object, Result]) -> Result:
-    results: list[Result] = []
-    errors: list[BaseException] = []
-    loop = asyncio.new_event_loop()
-    task = loop.create_task(work)
-
-    def run() -> None:
-        try:
-            results.append(loop.run_until_complete(task))
-        except BaseException as error:  # noqa: BLE001 -- carried to the thread that waits
-            errors.append(error)
-        finally:
-            loop.close()
-
-    thread = threading.Thread(target=run, name="eyechart-run")
-    thread.start()
-    try:
-        thread.join()
-    except KeyboardInterrupt:
-        loop.call_soon_threadsafe(task.cancel)
-        thread.join()
-        raise
-    if errors:
-        raise errors[0]
-    return results[0]
 
 
 def _predictor(model: Model) -> Predictor | None:
     return model.predict_seen if isinstance(model, PredictsSeen) else None
+
+
+def _with_price(options: RunOptions, identity: ModelIdentity) -> RunOptions:
+    """Return the options with the price that holds for this model, where one is known."""
+    price = options.price or price_of(identity)
+    spending = msgspec.structs.replace(options.loop.spending, price=price)
+    loop = msgspec.structs.replace(options.loop, spending=spending)
+    return msgspec.structs.replace(options, price=price, loop=loop)
+
+
+def _estimated(plan: Plan, price: Price | None) -> float | None:
+    return None if price is None else round(estimate_dollars(plan.requests, plan.model, price), 6)
 
 
 def _versions() -> dict[str, str]:

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from eyechart.runs.breakdowns import estimate_breakdowns
-from eyechart.runs.cells import RunTable, read_table, total_usage
+from eyechart.runs.cells import RunTable, expense_of, read_table, total_usage
 from eyechart.runs.effects import (
     count_flips,
     decompositions,
@@ -119,6 +119,7 @@ def estimate(
         n_questions=len(table.questions),
         n_clusters=find_clusters(table.image_groups).n_clusters,
         usage=total_usage(table.cells.values()),
+        expense=expense_of(table.run, table.cells.values()),
         effects=effects,
         decompositions=decompositions(scores, shown, views),
         flips=count_flips(scores, headlines, controls),

@@ -219,9 +219,19 @@ def _among(rules: Sequence[Rule], model: ModelIdentity) -> Lookup | None:
     return Lookup(None, f"no rule of {model.spec} is known for {given}; known are {', '.join(known)}")
 
 
+def without_date(name: str) -> str:
+    """Return a model's name without the date of its snapshot.
+
+    Example:
+        >>> without_date("gpt-4o-2024-08-06")
+        'gpt-4o'
+    """
+    return _SNAPSHOT.sub("", name)
+
+
 def _closeness(rule: Rule, name: str) -> int:
     """Return how exactly a rule names a model: 0 not at all, more for longer patterns, most for the name itself."""
-    bare = _SNAPSHOT.sub("", name)
+    bare = without_date(name)
     exact = 1_000_000
     scores = [
         exact if pattern in {name, bare} else len(pattern)
