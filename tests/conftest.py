@@ -1,5 +1,6 @@
-"""Settings for all tests: hypothesis without deadlines on shared machines, and the tests folder on the path."""
+"""Settings for all tests: hypothesis without deadlines on shared machines, the same examples each time where asked."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -7,4 +8,5 @@ from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 settings.register_profile("eyechart", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("eyechart")
+settings.register_profile("repeatable", settings.get_profile("eyechart"), derandomize=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "eyechart"))

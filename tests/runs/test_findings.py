@@ -3,7 +3,7 @@
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from eyechart.runs.findings import BLOCKED, CANNOT_TELL, CROSSOVER, HIGHER, LOWER, find, is_claimed
@@ -103,6 +103,7 @@ def test_one_picture_is_not_called_pictures():
     width=st.floats(0, 1),
     p=st.none() | st.floats(0, 1),
 )
+@example(low=1.0, width=0.0, p=0.05)
 def test_nothing_is_claimed_when_the_interval_covers_0_or_p_is_not_small(low, width, p):
     one = contrast(value=low + width / 2, low=low, high=low + width, p=p)
     if low <= 0 <= low + width or p is None or p >= 0.05:

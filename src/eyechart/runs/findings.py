@@ -83,7 +83,8 @@ def _open_sentence(contrast: Contrast, conditions: Mapping[str, ConditionSummary
 
 def is_claimed(contrast: Contrast) -> bool:
     """Whether a difference may be claimed: significant after correction, and the interval excludes 0."""
-    is_significant = contrast.p_adjusted is not None and contrast.p_adjusted < 1 - contrast.confidence
+    alpha = round(1 - contrast.confidence, 10)  # 1 - 0.95 is a little more than 0.05
+    is_significant = contrast.p_adjusted is not None and contrast.p_adjusted < alpha
     return is_significant and not contrast.low <= 0 <= contrast.high and not contrast.blocked_by
 
 
