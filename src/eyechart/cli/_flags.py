@@ -77,7 +77,15 @@ Seconds = Annotated[float, Parameter(converter=read_seconds, n_tokens=1)]
 class ModelFlags:
     """How to reach a model and what it is sent."""
 
-    base_url: Annotated[str | None, Parameter(group=_Model, help="Address of an OpenAI-compatible server.")] = None
+    base_url: Annotated[
+        tuple[str, ...],
+        Parameter(
+            group=_Model,
+            negative="",
+            show_default=False,
+            help="Address of the server; repeat it to balance requests over several that serve the same model.",
+        ),
+    ] = ()
     model_revision: Annotated[
         str | None, Parameter(group=_Model, help="Version of the weights; part of the model's identity.")
     ] = None
@@ -104,7 +112,7 @@ class ModelFlags:
 
         settings = read_toml(self.model_config) if self.model_config else {}
         return ModelOptions(
-            base_url=self.base_url,
+            base_url=self.base_url[0] if self.base_url else None,
             revision=self.model_revision,
             settings={**settings, **parse_pairs(self.set, "--set")},
             extra_body=_read_json_object(self.extra_body) if self.extra_body else {},
@@ -187,6 +195,9 @@ class AskFlags:
     new: Annotated[bool, Parameter(group=_Asking, negative="", show_default=False, help="Start a new run folder.")] = (
         False
     )
+    shard: Annotated[
+        str | None, Parameter(group=_Asking, help="Ask part i of n, written i/n, for job arrays; needs --out.")
+    ] = None
     report: Annotated[
         bool, Parameter(group=_Asking, negative="--no-report", help="Write report.html, figures and tables at the end.")
     ] = True
@@ -208,6 +219,7 @@ class AskFlags:
         from eyechart.runs.rate import RateLimits
         from eyechart.runs.registration import read_plan
         from eyechart.runs.session import RunOptions
+        from eyechart.runs.shard import read_shard
         from eyechart.runs.spending import SpendingLimits
         from eyechart.schema import DecodePolicy
         from eyechart.seen.prices import read_price
@@ -234,6 +246,7 @@ class AskFlags:
                 rates=RateLimits(requests=self.rpm, tokens=self.tpm),
                 spending=SpendingLimits(max_requests=self.max_requests, max_dollars=self.max_cost),
             ),
+            shard=None if self.shard is None else read_shard(self.shard),
             price=None if self.price is None else read_price(self.price, _today()),
             where=Destination(out=self.out, is_new=self.new),
             scorer=self.scorer,

@@ -1,6 +1,6 @@
 """Ask a model every question under every view."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from cyclopts import Parameter
 
@@ -17,9 +17,14 @@ from eyechart.cli._flags import (
 from eyechart.cli._output import Json, print_json, say
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from eyechart.kinds import Benchmark
+    from eyechart.runs.retrying import Stop
     from eyechart.runs.session import Outcome
     from eyechart.schema import View
+
+Result = TypeVar("Result")
 
 _MODEL = ModelFlags()
 _ASK = AskFlags()
@@ -48,6 +53,8 @@ def run(
     """
     load_plugins(plugin)
     opened = open_named_benchmark(benchmark, data, option)
+    if ask_flags.shard is not None:
+        return _run_shard(opened, model, views, model_flags, ask_flags, picture_flags)
     outcome = ask(opened, model, views, model_flags=model_flags, ask_flags=ask_flags, picture_flags=picture_flags)
     return show_outcome(outcome, json=json, has_report=ask_flags.report)
 
@@ -62,19 +69,53 @@ def ask(
     picture_flags: PictureFlags,
 ) -> "Outcome":
     """Run a benchmark with progress on stderr."""
-    from eyechart.cli._progress import RunProgress
-    from eyechart.opening import open_model, open_prompt
     from eyechart.runs.session import run_benchmark
+
+    return _with_progress(run_benchmark, benchmark, model, views, model_flags, ask_flags, picture_flags)
+
+
+def _with_progress(
+    start: "Callable[..., Result]",
+    benchmark: "Benchmark",
+    model: str,
+    views: str,
+    model_flags: ModelFlags,
+    ask_flags: AskFlags,
+    picture_flags: PictureFlags,
+) -> "Result":
+    from eyechart.cli._progress import RunProgress
+    from eyechart.opening import open_prompt
+    from eyechart.runs.balanced import open_balanced
 
     named, preset = choose_views(benchmark, views)
     if ask_flags.blind:
         named = with_blind_views(named)
     options = ask_flags.run_options(model_flags, picture_flags, preset)
-    opened = open_model(model, model_flags.options())
+    opened = open_balanced(model, model_flags.options(), model_flags.base_url)
     with RunProgress() as progress:
-        return run_benchmark(
-            benchmark, opened, named, open_prompt(ask_flags.prompt), options=options, listener=progress
-        )
+        return start(benchmark, opened, named, open_prompt(ask_flags.prompt), options=options, listener=progress)
+
+
+def _run_shard(
+    benchmark: "Benchmark",
+    model: str,
+    views: str,
+    model_flags: ModelFlags,
+    ask_flags: AskFlags,
+    picture_flags: PictureFlags,
+) -> int:
+    """Ask one shard and say what is left; estimates are made once all shards are done."""
+    from eyechart.runs.session import ask_shard
+
+    asked = _with_progress(ask_shard, benchmark, model, views, model_flags, ask_flags, picture_flags)
+    show_stop(asked.stop)
+    folder = asked.store.folder
+    say(f"shard {ask_flags.shard}: {asked.n_planned - asked.n_missing} of {asked.n_planned} answers are there")
+    if asked.n_missing_in_all:
+        say(f"the whole run lacks {asked.n_missing_in_all}; when all shards are done: eyechart report {folder}")
+    else:
+        say(f"all shards are done: eyechart report {folder}")
+    return asked.exit_code
 
 
 def choose_views(benchmark: "Benchmark", text: str) -> tuple[tuple["View", ...], str | None]:
@@ -118,10 +159,16 @@ def show_outcome(outcome: "Outcome", *, json: bool, has_report: bool = True) -> 
         show_summary(outcome.summary)
     if has_report:
         say(f"report: {write_all(outcome.summary, outcome.store.folder)[0]}")
-    if outcome.stop is not None:
-        say(f"error: {outcome.stop.reason}")
-        if outcome.stop.hint:
-            say(f"hint: {outcome.stop.hint}")
+    show_stop(outcome.stop)
     if outcome.n_missing:
         say(f"{outcome.n_missing} of {outcome.n_planned} answers are missing: run the same command again to ask them")
     return outcome.exit_code
+
+
+def show_stop(stop: "Stop | None") -> None:
+    """Say why a run ended early, if it did."""
+    if stop is None:
+        return
+    say(f"error: {stop.reason}")
+    if stop.hint:
+        say(f"hint: {stop.hint}")

@@ -89,9 +89,18 @@ def headline_facts(summary: Summary) -> tuple[Fact, ...]:
     if summary.chance is not None:
         facts.append(Fact(f"{format_percent(summary.chance)} %", "right by chance"))
     if summary.expense is not None:
-        label, _, value = format_expense(summary.expense).partition(": ")
-        facts.append(Fact(value, label))
+        facts.append(_expense_fact(summary.expense))
     return tuple(facts)
+
+
+def _expense_fact(expense: Expense) -> Fact:
+    basis = "reported" if expense.price is None else f"price of {expense.price.date}"
+    expected = "" if expense.estimated is None else f", {_dollars(expense.estimated)} expected"
+    return Fact(_dollars(expense.dollars), f"cost of {format_count(expense.n_priced)} answers ({basis}{expected})")
+
+
+def _dollars(amount: float) -> str:
+    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
 
 
 def format_expense(expense: Expense) -> str:
@@ -106,9 +115,9 @@ def format_expense(expense: Expense) -> str:
     if price is not None:
         paid = f"${price.input_per_million:g} in and ${price.output_per_million:g} out per million tokens"
         basis = f"at {paid} ({price.source}, {price.date})"
-    expected = "" if expense.estimated is None else f", ${expense.estimated:.2f} expected"
+    expected = "" if expense.estimated is None else f", {_dollars(expense.estimated)} expected"
     n_priced, n_answers = format_count(expense.n_priced), format_count(expense.n_answers)
-    return f"cost of {n_priced} of {n_answers} answers: ${expense.dollars:.2f} {basis}{expected}"
+    return f"cost of {n_priced} of {n_answers} answers: {_dollars(expense.dollars)} {basis}{expected}"
 
 
 def claims(summary: Summary) -> tuple[Claim, ...]:

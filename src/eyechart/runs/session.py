@@ -1,12 +1,11 @@
 """One run from start to end: plan, resume, ask, score, estimate. Command line and Python API use this one path."""
 
-import platform
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from importlib.metadata import PackageNotFoundError, version
 
 import msgspec
 
+from eyechart.errors import UsageError
 from eyechart.kinds import Benchmark, Model, PredictsSeen, Prompt, TakesGold
 from eyechart.opening import DEFAULT_SCORER, open_scorer
 from eyechart.runs.answers import stale_ids
@@ -20,18 +19,18 @@ from eyechart.runs.preflight import check_first, choose_first, stop_after
 from eyechart.runs.registration import StudyPlan, keep_copy
 from eyechart.runs.retrying import Stop
 from eyechart.runs.score import score_run
+from eyechart.runs.shard import Shard, ids_of
 from eyechart.runs.sight import Predictor, planned_seen
 from eyechart.runs.spending import answer_dollars
 from eyechart.runs.store import RunStore
 from eyechart.runs.summarise import summarise
+from eyechart.runs.versions import read_versions
 from eyechart.schema import ModelIdentity, Price, Request, Sampling, Seen, Summary, View
 from eyechart.seen.prices import estimate_dollars, price_of
 
 # A served model without revision or fingerprint may be another one tomorrow.
 MAX_ANSWER_AGE = timedelta(hours=24)
 EXIT_DONE, EXIT_MISSING = 0, 3
-
-_RECORDED_PACKAGES = ("eyechart", "msgspec", "numpy", "pillow", "openai", "pyvips")
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +48,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         registration: The plan that was written before; a copy is kept in the run folder.
         max_decoded_bytes: Bound of the decoded originals kept in memory.
         price: What tokens cost; the bundled price of the model if left out.
+        shard: The part of the run that this process asks; everything if left out.
     """
 
     sampling: Sampling = Sampling()
@@ -62,6 +62,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     registration: StudyPlan | None = None
     max_decoded_bytes: int = 512 << 20
     price: Price | None = None
+    shard: Shard | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -123,10 +124,7 @@ def run_benchmark(
         KeyboardInterrupt: On Ctrl-C, with a clean store.
     """
     options, listener = options or RunOptions(), listener or Silent()
-    options = _with_price(options, model.identity)
-    check_drawing(options.plan)
-    check_counts(views, options.plan)
-    check_limits(options.loop, options.sampling)
+    options = _checked(options, model.identity, views)
     scorer, mode = open_scorer(options.scorer)
     asked = _ask_all(benchmark, model, views, prompt, options=options, listener=listener)
     scorer_id = score_run(asked.store, scorer, mode)
@@ -143,16 +141,46 @@ def run_benchmark(
     )
 
 
-class _Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What is left of a plan once it was asked: counts, and no request in memory."""
+def ask_shard(
+    benchmark: Benchmark,
+    model: Model,
+    views: Sequence[View],
+    prompt: Prompt,
+    *,
+    options: RunOptions,
+    listener: Listener | None = None,
+) -> "Asked":
+    """Ask one part of a run, beside any number of other writers; nothing is scored.
+
+    Raises:
+        UsageError: If the options name no shard or no folder.
+        EyechartError: If something is wrong that concerns the whole run.
+    """
+    if options.shard is None or options.where.out is None:
+        raise UsageError("shards need a folder that all of them write to", hint="give --out DIR with --shard i/n")
+    options = _checked(options, model.identity, views)
+    return _ask_all(benchmark, model, views, prompt, options=options, listener=listener or Silent())
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What is left of a plan, or of one shard of it, once it was asked: counts, and no request in memory.
+
+    ``n_missing_in_all`` counts over the whole run, whoever asks it.
+    """
 
     store: RunStore
     n_planned: int
     n_open: int
     n_asked: int
     n_missing: int
+    n_missing_in_all: int
     n_missing_pictures: int
     stop: Stop | None
+
+    @property
+    def exit_code(self) -> int:
+        """0 if every request that was to be asked has an answer or a final error, else 3."""
+        return EXIT_MISSING if self.n_missing else EXIT_DONE
 
 
 def _ask_all(
@@ -163,7 +191,7 @@ def _ask_all(
     *,
     options: RunOptions,
     listener: Listener,
-) -> _Asked:
+) -> Asked:
     """Plan a run, find its folder and ask what is missing there."""
     identity = run_async(read_identity(model, options.loop.patience, listener))
     plan = plan_run(benchmark, views, prompt, model=identity, sampling=options.sampling, options=options.plan)
@@ -181,7 +209,7 @@ class _Session:
         self._options, self._listener = options, listener
         origin = Origin(
             now=utc_now(),
-            versions=_versions(),
+            versions=read_versions(),
             command=options.command,
             price=options.price,
             estimated_dollars=_estimated(plan, options.price),
@@ -193,6 +221,7 @@ class _Session:
         self._index = self.store.index()
         self._stale = self._find_stale(plan.model)
         self._plan = msgspec.structs.replace(plan, view_images=())
+        self._own = ids_of(options.shard, plan.questions, plan.requests)
         self.n_asked = 0
         self.n_open = sum(self._is_open(request) for request in plan.requests)
         listener.began(self._beginning(has_prediction=predict is not None))
@@ -206,18 +235,22 @@ class _Session:
             self._model.take_gold(self._gold())
         return run_async(self._ask())
 
-    def result(self, stop: Stop | None) -> _Asked:
+    def result(self, stop: Stop | None) -> Asked:
         """Count what was asked, and what is still missing; a stale answer that was not replaced is."""
         rows = self.store.index().rows
-        n_answered = sum(
-            row.state.is_final and row.generation >= self._stale.get(request_id, 0) for request_id, row in rows.items()
-        )
-        return _Asked(
+        answered = {
+            request_id
+            for request_id, row in rows.items()
+            if row.state.is_final and row.generation >= self._stale.get(request_id, 0)
+        }
+        own = [request.id for request in self._plan.requests if self._is_own(request)]
+        return Asked(
             store=self.store,
-            n_planned=len(self._plan.requests),
+            n_planned=len(own),
+            n_missing=sum(request_id not in answered for request_id in own),
+            n_missing_in_all=len(self._plan.requests) - len(answered),
             n_open=self.n_open,
             n_asked=self.n_asked,
-            n_missing=len(self._plan.requests) - n_answered,
             n_missing_pictures=len(self._plan.missing),
             stop=stop,
         )
@@ -253,7 +286,7 @@ class _Session:
         """Return the requests to check first; none where looking costs nothing or was not wanted."""
         if not self._options.has_preflight or self._model.reads == "identity":
             return ()
-        return choose_first(self._plan.requests)
+        return choose_first(filter(self._is_own, self._plan.requests))
 
     def _check(self, first: Sequence[Request]) -> Stop | None:
         """Show the first answers; return why to stop if too many are bad and there is more to ask."""
@@ -282,8 +315,14 @@ class _Session:
     def _open_requests(self, but: set[str]) -> Iterator[Request]:
         return (request for request in self._plan.requests if request.id not in but and self._is_open(request))
 
+    def _is_own(self, request: Request) -> bool:
+        return self._own is None or request.id in self._own
+
     def _is_open(self, request: Request) -> bool:
-        return request.id in self._stale or not self._index.is_settled(request.id)
+        return self._is_own(request) and not self._is_settled(request)
+
+    def _is_settled(self, request: Request) -> bool:
+        return not (request.id in self._stale or not self._index.is_settled(request.id))
 
     def _find_stale(self, identity: ModelIdentity) -> dict[str, int]:
         is_known = identity.revision is not None or identity.fingerprint is not None
@@ -311,9 +350,9 @@ class _Session:
     def _beginning(self, *, has_prediction: bool) -> Beginning:
         n_planned = dict.fromkeys(self._plan.views, 0)
         n_settled = dict.fromkeys(self._plan.views, 0)
-        for request in self._plan.requests:
+        for request in filter(self._is_own, self._plan.requests):
             n_planned[request.condition] = n_planned.get(request.condition, 0) + 1
-            n_settled[request.condition] = n_settled.get(request.condition, 0) + (not self._is_open(request))
+            n_settled[request.condition] = n_settled.get(request.condition, 0) + self._is_settled(request)
         return Beginning(
             folder=str(self.store.folder),
             is_resumed=self.is_resumed,
@@ -339,16 +378,14 @@ def _with_price(options: RunOptions, identity: ModelIdentity) -> RunOptions:
     return msgspec.structs.replace(options, price=price, loop=loop)
 
 
+def _checked(options: RunOptions, identity: ModelIdentity, views: Sequence[View]) -> RunOptions:
+    """Return the options with the model's price, refusing what cannot be run."""
+    options = _with_price(options, identity)
+    check_drawing(options.plan)
+    check_counts(views, options.plan)
+    check_limits(options.loop, options.sampling)
+    return options
+
+
 def _estimated(plan: Plan, price: Price | None) -> float | None:
     return None if price is None else round(estimate_dollars(plan.requests, plan.model, price), 6)
-
-
-def _versions() -> dict[str, str]:
-    """Return the versions that drew, asked and estimated."""
-    found = {"python": platform.python_version()}
-    for package in _RECORDED_PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
