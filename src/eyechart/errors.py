@@ -97,6 +97,10 @@ class TransientModelError(ModelError):
         self.is_overload = is_overload
 
 
+class OutOfMemoryError(ModelError):
+    """A request that needs more memory than the machine has. Not repeated in this run, asked again in the next."""
+
+
 class RefusedInputError(ModelError):
     """The provider refused the picture itself (too large, too many pixels, bad format). Final, not wrong."""
 

@@ -324,6 +324,10 @@ class ModelIdentity(Value, frozen=True):
         return f"{self.provider}/{self.name}"
 
 
+ScoreMode = Literal["text", "logprob"]
+"""Whether a model writes its answer, or the likeliest option letter is read off its first token's probabilities."""
+
+
 class Sampling(Value, frozen=True):
     """Sampling parameters; None means the parameter is not sent."""
 
@@ -331,6 +335,7 @@ class Sampling(Value, frozen=True):
     top_p: float | None = None
     seed: int | None = None
     max_tokens: int | None = 1024
+    score_mode: ScoreMode = "text"
 
 
 class Request(Record, frozen=True, kw_only=True):

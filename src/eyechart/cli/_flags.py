@@ -11,6 +11,7 @@ from cyclopts import Group, Parameter
 from eyechart.cli._durations import read_seconds
 from eyechart.errors import UsageError
 from eyechart.registry import load_plugin
+from eyechart.schema import ScoreMode
 from eyechart.settings import parse_pairs, read_toml
 
 if TYPE_CHECKING:
@@ -97,6 +98,19 @@ class ModelFlags:
     extra_body: Annotated[
         Path | None, Parameter(group=_Model, help="JSON file sent along with every request; hashed into the identity.")
     ] = None
+    trust_remote_code: Annotated[
+        bool,
+        Parameter(
+            group=_Model,
+            negative="",
+            show_default=False,
+            help="Run Python code from the repository of an hf/ model; recorded in the run.",
+        ),
+    ] = False
+    score_mode: Annotated[
+        ScoreMode,
+        Parameter(group=_Model, help="Let the model write, or read the likeliest letter off its first token."),
+    ] = "text"
     temperature: Annotated[Sent, Parameter(group=_Model, help="Sampling temperature, or not-sent.")] = 0.0
     top_p: Annotated[Sent, Parameter(group=_Model, help="Nucleus sampling, or not-sent.")] = None
     sampling_seed: Annotated[Sent, Parameter(group=_Model, help="Seed sent to the model, or not-sent.")] = None
@@ -114,7 +128,11 @@ class ModelFlags:
         return ModelOptions(
             base_url=self.base_url[0] if self.base_url else None,
             revision=self.model_revision,
-            settings={**settings, **parse_pairs(self.set, "--set")},
+            settings={
+                **settings,
+                **parse_pairs(self.set, "--set"),
+                **({"trust_remote_code": True} if self.trust_remote_code else {}),
+            },
             extra_body=_read_json_object(self.extra_body) if self.extra_body else {},
         )
 
@@ -127,6 +145,7 @@ class ModelFlags:
             top_p=self.top_p,
             seed=_whole(self.sampling_seed, "--sampling-seed"),
             max_tokens=_whole(self.max_tokens, "--max-tokens"),
+            score_mode=self.score_mode,
         )
 
 

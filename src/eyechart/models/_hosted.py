@@ -5,7 +5,7 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 
-from eyechart.errors import TransientModelError
+from eyechart.errors import BadRequestError, TransientModelError
 from eyechart.kinds import Ask, ModelOptions, Reply
 from eyechart.models._chat_reply import body_failure, read_json
 from eyechart.models._chat_settings import recorded_settings
@@ -103,12 +103,18 @@ class HostedModel(ABC, Generic[Client]):
         Raises:
             ModelError: One of its subclasses says whether to try again.
         """
-        body = self._decoded(await self._exchange(self._connected(), ask))
-        failure = body if isinstance(body, Failure) else self._failure_in(body)
-        if failure is not None:
-            return await self._filtered_or_raise(failure)
-        assert not isinstance(body, Failure)  # noqa: S101 -- narrows the type; failure is set where it is one
-        return self._read(body, len(ask.pictures))
+        if ask.sampling.score_mode == "logprob" and not self.reads_letters:
+            raise BadRequestError(
+                f"{self.identity.spec} tells no token probabilities under these settings",
+                hint="leave out --score-mode logprob, or ask chat completions",
+                parameter="score_mode",
+            )
+        return await self._settled(self._decoded(await self._exchange(self._connected(), ask)), ask)
+
+    @property
+    def reads_letters(self) -> bool:
+        """Whether the interface tells the probabilities of an answer's first token."""
+        return False
 
     async def close(self) -> None:
         """Release the connections."""
@@ -133,7 +139,7 @@ class HostedModel(ABC, Generic[Client]):
         """
 
     @abstractmethod
-    def _read(self, body: JsonObject, n_pictures: int) -> Reply:
+    def _read(self, body: JsonObject, ask: Ask) -> Reply:
         """Return the reply in a decoded body.
 
         Raises:
@@ -155,6 +161,14 @@ class HostedModel(ABC, Generic[Client]):
             self._clients.append(self._connect(self._line))
             self._is_fresh = True
         return self._clients[-1]
+
+    async def _settled(self, body: JsonObject | Failure, ask: Ask) -> Reply:
+        """Return the reply to a question, or raise what the body says went wrong."""
+        failure = body if isinstance(body, Failure) else self._failure_in(body)
+        if failure is not None:
+            return await self._filtered_or_raise(failure)
+        assert not isinstance(body, Failure)  # noqa: S101 -- narrows the type; failure is set where it is one
+        return self._read(body, ask)
 
     def _decoded(self, exchange: Exchange | Failure) -> JsonObject | Failure:
         """Return the JSON body of a reply.

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, cast
 from eyechart.errors import ModelError
 from eyechart.kinds import Ask, ModelOptions, Reply
 from eyechart.models import _responses
-from eyechart.models._chat_reply import body_failure, chat_reply
+from eyechart.models._chat_reply import body_failure, chat_reply, first_tokens
 from eyechart.models._chat_settings import ChatSettings, chat_body, merged, read_sent_settings
 from eyechart.models._endpoint import Provider, key_hint
 from eyechart.models._hosted import Exchange, HostedModel, Line
 from eyechart.models._http_errors import Failure, model_error
+from eyechart.models._letter_probabilities import with_likeliest_letter
 from eyechart.models._stainless import RawCall, ask_sdk
 from eyechart.schema import JsonObject, content_sha256
 
@@ -83,18 +84,31 @@ class CompatibleModel(HostedModel["openai.AsyncOpenAI"]):
     async def _exchange(self, client: "openai.AsyncOpenAI", ask: Ask) -> Exchange | Failure:
         import openai  # deferred, see above
 
-        name, settings, extra = self.identity.name, self._settings, self._options.extra_body
-        if settings.interface == "responses":
-            body = _responses.body(name, ask, settings, extra)
+        body = self.body(ask)
+        if self._settings.interface == "responses":
             create = cast("RawCall", client.responses.with_raw_response.create)
             return await ask_sdk(openai, self._line, create, model=body.pop("model"), extra_body=body)
-        body = chat_body(name, ask, settings, extra)
         create = cast("RawCall", client.chat.completions.with_raw_response.create)
         model, messages = body.pop("model"), body.pop("messages")
         return await ask_sdk(openai, self._line, create, model=model, messages=messages, extra_body=body)
 
-    def _read(self, body: JsonObject, n_pictures: int) -> Reply:
-        return (_responses.reply if self._settings.interface == "responses" else chat_reply)(body, n_pictures)
+    @property
+    def reads_letters(self) -> bool:
+        """Whether the interface tells the probabilities of an answer's first token."""
+        return self._settings.interface == "chat_completions"
+
+    def body(self, ask: Ask) -> JsonObject:
+        """Return the whole body of a request."""
+        name, settings, extra = self.identity.name, self._settings, self._options.extra_body
+        if settings.interface == "responses":
+            return _responses.body(name, ask, settings, extra)
+        return chat_body(name, ask, settings, extra)
+
+    def _read(self, body: JsonObject, ask: Ask) -> Reply:
+        if self._settings.interface == "responses":
+            return _responses.reply(body, len(ask.pictures))
+        reply = chat_reply(body, len(ask.pictures))
+        return reply if ask.sampling.score_mode == "text" else with_likeliest_letter(reply, first_tokens(body), ask)
 
     def _failure_in(self, body: JsonObject) -> Failure | None:
         return _responses.failure(body) if self._settings.interface == "responses" else body_failure(body)

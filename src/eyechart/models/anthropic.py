@@ -98,7 +98,7 @@ class AnthropicModel(HostedModel["anthropic.AsyncAnthropic"]):
     async def _exchange(self, client: "anthropic.AsyncAnthropic", ask: Ask) -> Exchange | Failure:
         import anthropic  # deferred, see above
 
-        body = merged(request_body(self.identity.name, ask, self._settings), self._options.extra_body)
+        body = self.body(ask)
         create = cast("RawCall", client.messages.with_raw_response.create)
         required = {key: body.pop(key) for key in ("model", "messages", "max_tokens")}
         outcome = await ask_sdk(anthropic, self._line, create, **required, extra_body=body)
@@ -107,8 +107,12 @@ class AnthropicModel(HostedModel["anthropic.AsyncAnthropic"]):
             return outcome._replace(parameter=match[1] if match else None)
         return outcome
 
-    def _read(self, body: JsonObject, n_pictures: int) -> Reply:
-        del n_pictures  # Anthropic reports no image tokens
+    def body(self, ask: Ask) -> JsonObject:
+        """Return the whole body of a request."""
+        return merged(request_body(self.identity.name, ask, self._settings), self._options.extra_body)
+
+    def _read(self, body: JsonObject, ask: Ask) -> Reply:
+        del ask  # Anthropic reports no image tokens
         return read_message(body)
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from eyechart.errors import BadRequestError, TransientModelError
-from eyechart.kinds import Ask, Model, ModelOptions, Reply, TellsFingerprint
+from eyechart.kinds import Ask, Model, ModelOptions, ReadsLetters, Reply, TellsFingerprint
 from eyechart.opening import open_model
 
 _REST_SECONDS = 15.0
@@ -45,6 +45,11 @@ class BalancedModel:
         self._n_open = [0] * len(members)
         self._n_asked = [0] * len(members)
         self._resting_until = [0.0] * len(members)
+
+    @property
+    def reads_letters(self) -> bool:
+        """Whether all members tell the probabilities of an answer's first token."""
+        return all(isinstance(member, ReadsLetters) and member.reads_letters for member in self._members)
 
     async def answer(self, ask: Ask) -> Reply:
         """Answer one request.

@@ -6,7 +6,7 @@ from datetime import timedelta
 import msgspec
 
 from eyechart.errors import UsageError
-from eyechart.kinds import Benchmark, Model, PredictsSeen, Prompt, TakesGold
+from eyechart.kinds import Benchmark, Model, PredictsSeen, Prompt, ReadsLetters, TakesGold
 from eyechart.opening import DEFAULT_SCORER, open_scorer
 from eyechart.runs.answers import stale_ids
 from eyechart.runs.event_loop import run_async
@@ -124,7 +124,7 @@ def run_benchmark(
         KeyboardInterrupt: On Ctrl-C, with a clean store.
     """
     options, listener = options or RunOptions(), listener or Silent()
-    options = _checked(options, model.identity, views)
+    options = _checked(options, model, views)
     scorer, mode = open_scorer(options.scorer)
     asked = _ask_all(benchmark, model, views, prompt, options=options, listener=listener)
     scorer_id = score_run(asked.store, scorer, mode)
@@ -158,7 +158,7 @@ def ask_shard(
     """
     if options.shard is None or options.where.out is None:
         raise UsageError("shards need a folder that all of them write to", hint="give --out DIR with --shard i/n")
-    options = _checked(options, model.identity, views)
+    options = _checked(options, model, views)
     return _ask_all(benchmark, model, views, prompt, options=options, listener=listener or Silent())
 
 
@@ -378,9 +378,15 @@ def _with_price(options: RunOptions, identity: ModelIdentity) -> RunOptions:
     return msgspec.structs.replace(options, price=price, loop=loop)
 
 
-def _checked(options: RunOptions, identity: ModelIdentity, views: Sequence[View]) -> RunOptions:
+def _checked(options: RunOptions, model: Model, views: Sequence[View]) -> RunOptions:
     """Return the options with the model's price, refusing what cannot be run."""
-    options = _with_price(options, identity)
+    options = _with_price(options, model.identity)
+    reads_letters = isinstance(model, ReadsLetters) and model.reads_letters
+    if options.sampling.score_mode == "logprob" and not reads_letters:
+        raise UsageError(
+            f"{model.identity.spec} tells no token probabilities under these settings",
+            hint="leave out --score-mode logprob; hf/… and chat completions tell them",
+        )
     check_drawing(options.plan)
     check_counts(views, options.plan)
     check_limits(options.loop, options.sampling)
