@@ -3,14 +3,19 @@
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
+from cyclopts import App, Parameter
 
 from eyechart.cli._flags import Plugin, load_plugins
 from eyechart.cli._output import say
 from eyechart.errors import UsageError
 
 
-def export(
+export = App(name="export")
+"""``eyechart export RUN…`` is the long table; a further form of export is a command below it, imported when it runs."""
+
+
+@export.default
+def write_table(
     *runs: Path,
     out: Annotated[Path, Parameter(help="File to write, .csv or .parquet.")] = Path("long.csv"),
     scorer: Annotated[str, Parameter(help="Judges every run, for example option_letter.lenient.")] = "option_letter",
