@@ -10,9 +10,10 @@ from eyechart.registry import load_plugin
 from eyechart.reports import Table, render_table, write_all
 from eyechart.runs.execute import LoopSettings
 from eyechart.runs.folders import Destination
+from eyechart.runs.options import RunOptions
 from eyechart.runs.plan import PlanOptions
 from eyechart.runs.score import score_run
-from eyechart.runs.session import RunOptions, run_benchmark
+from eyechart.runs.session import run_benchmark
 from eyechart.runs.store import RunStore
 from eyechart.runs.summarise import summarise
 from eyechart.schema import Sampling, Summary

@@ -35,6 +35,7 @@ class Received:
     path: str
     headers: dict[str, str]
     body: bytes
+    method: str = "POST"
 
     @cached_property
     def json(self) -> dict:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from cyclopts import Token
 
     from eyechart.kinds import Benchmark, ModelOptions
-    from eyechart.runs.session import RunOptions
+    from eyechart.runs.batches import BatchSettings
+    from eyechart.runs.options import RunOptions
     from eyechart.schema import Sampling
 
 NOT_SENT = "not-sent"
@@ -214,6 +215,19 @@ class AskFlags:
     new: Annotated[bool, Parameter(group=_Asking, negative="", show_default=False, help="Start a new run folder.")] = (
         False
     )
+    batch: Annotated[
+        bool,
+        Parameter(
+            group=_Asking,
+            negative="",
+            show_default=False,
+            help="Ask through the provider's batches (openai, anthropic): half the price, within a day; resumable.",
+        ),
+    ] = False
+    batch_wait: Annotated[
+        Seconds, Parameter(group=_Asking, help="Longest wait for batches in this start; 0 hands over and leaves.")
+    ] = 90_000.0
+    batch_poll: Annotated[Seconds, Parameter(group=_Asking, help="How often to ask how far the batches are.")] = 30.0
     shard: Annotated[
         str | None, Parameter(group=_Asking, help="Ask part i of n, written i/n, for job arrays; needs --out.")
     ] = None
@@ -233,11 +247,11 @@ class AskFlags:
         """Return the options of the run."""
         from eyechart.runs.execute import LoopSettings
         from eyechart.runs.folders import Destination
+        from eyechart.runs.options import RunOptions
         from eyechart.runs.patience import Patience
         from eyechart.runs.plan import PlanOptions
         from eyechart.runs.rate import RateLimits
         from eyechart.runs.registration import read_plan
-        from eyechart.runs.session import RunOptions
         from eyechart.runs.shard import read_shard
         from eyechart.runs.spending import SpendingLimits
         from eyechart.schema import DecodePolicy
@@ -265,6 +279,7 @@ class AskFlags:
                 rates=RateLimits(requests=self.rpm, tokens=self.tpm),
                 spending=SpendingLimits(max_requests=self.max_requests, max_dollars=self.max_cost),
             ),
+            batches=self._batches(),
             shard=None if self.shard is None else read_shard(self.shard),
             price=None if self.price is None else read_price(self.price, _today()),
             where=Destination(out=self.out, is_new=self.new),
@@ -274,6 +289,11 @@ class AskFlags:
             command=("eyechart", *sys.argv[1:]),
             registration=None if self.plan is None else read_plan(self.plan),
         )
+
+    def _batches(self) -> "BatchSettings | None":
+        from eyechart.runs.batches import BatchSettings
+
+        return BatchSettings(poll_seconds=self.batch_poll, wait_seconds=self.batch_wait) if self.batch else None
 
 
 @Parameter(name="*")

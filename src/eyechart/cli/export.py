@@ -9,7 +9,6 @@ from eyechart.cli._flags import Plugin, load_plugins
 from eyechart.cli._output import say
 from eyechart.errors import UsageError
 
-
 export = App(name="export")
 """``eyechart export RUN…`` is the long table; a further form of export is a command below it, imported when it runs."""
 

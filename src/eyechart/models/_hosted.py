@@ -5,7 +5,7 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 
-from eyechart.errors import BadRequestError, TransientModelError
+from eyechart.errors import BadRequestError, ModelError, TransientModelError
 from eyechart.kinds import Ask, ModelOptions, Reply
 from eyechart.models._chat_reply import body_failure, read_json
 from eyechart.models._chat_settings import recorded_settings
@@ -161,6 +161,24 @@ class HostedModel(ABC, Generic[Client]):
             self._clients.append(self._connect(self._line))
             self._is_fresh = True
         return self._clients[-1]
+
+    async def _told(self, outcome: Exchange | Failure) -> JsonObject:
+        """Return the JSON of a reply that answers no question.
+
+        Raises:
+            ModelError: If it is an error.
+        """
+        if isinstance(outcome, Failure):
+            await self._filtered_or_raise(outcome)
+            raise TransientModelError(outcome.message)
+        return read_json(outcome.content_type, outcome.payload)  # a server may well say the same twice
+
+    async def _outcome(self, body: JsonObject | Failure, ask: Ask) -> Reply | ModelError:
+        """Return the reply to a question of a batch, or what went wrong with it."""
+        try:
+            return await self._settled(body, ask)
+        except ModelError as error:
+            return error
 
     async def _settled(self, body: JsonObject | Failure, ask: Ask) -> Reply:
         """Return the reply to a question, or raise what the body says went wrong."""

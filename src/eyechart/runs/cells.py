@@ -6,13 +6,12 @@ from functools import cache
 import msgspec
 import numpy as np
 
-from eyechart.runs.spending import answer_dollars, total_expense
+from eyechart.runs.spending import BATCHED, answer_dollars
 from eyechart.runs.store import RunStore
 from eyechart.schema import (
     Box,
     Composition,
     Evidence,
-    Expense,
     Picture,
     Question,
     Request,
@@ -60,6 +59,7 @@ class Ending(msgspec.Struct, frozen=True):
     provider_fingerprint: str | None = None
     is_random_fill: bool = False
     reported_dollars: float | None = None
+    is_batched: bool = False
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -292,12 +292,6 @@ def total_usage(cells: Iterable[Cell]) -> Usage | None:
     )
 
 
-def expense_of(run: Run, cells: Iterable[Cell]) -> Expense | None:
-    """Return what the answers that count cost; None where neither a price nor the provider tells."""
-    endings = [cell.ending for cell in cells if cell.ending is not None and not cell.ending.state.is_error]
-    return total_expense(run, [(ending.usage, ending.reported_dollars) for ending in endings])
-
-
 def _total(counts: Iterable[int | None]) -> int | None:
     known = [count for count in counts if count is not None]
     return sum(known) if known else None
@@ -336,6 +330,7 @@ def _ending(response: Response) -> Ending:
         response.provider_fingerprint,
         is_random_fill=any(phrase in text for text in texts for phrase in _RANDOM_FILL),
         reported_dollars=answer_dollars(None, response.extra, None),
+        is_batched=BATCHED in response.extra,
     )
 
 

@@ -1,68 +1,39 @@
 """One run from start to end: plan, resume, ask, score, estimate. Command line and Python API use this one path."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 
 import msgspec
 
+from eyechart.batching import AsksInBatches
 from eyechart.errors import UsageError
-from eyechart.kinds import Benchmark, Model, PredictsSeen, Prompt, ReadsLetters, TakesGold
-from eyechart.opening import DEFAULT_SCORER, open_scorer
+from eyechart.kinds import Benchmark, Model, Prompt, TakesGold
+from eyechart.opening import open_scorer
 from eyechart.runs.answers import stale_ids
+from eyechart.runs.batch_records import BatchLog
+from eyechart.runs.batches import BatchAsker, BatchDesk, BatchSettings
 from eyechart.runs.event_loop import run_async
-from eyechart.runs.execute import Asker, LoopSettings, check_limits, read_identity, utc_now, writer_name
-from eyechart.runs.folders import Destination, Origin, find_or_create
+from eyechart.runs.execute import Asker, read_identity, utc_now, writer_name
+from eyechart.runs.folders import Origin, find_or_create
 from eyechart.runs.listening import Beginning, Listener, Silent
-from eyechart.runs.pictures import PictureSource, check_drawing
-from eyechart.runs.plan import Plan, PlanOptions, check_counts, plan_run, shown_answer
+from eyechart.runs.options import RunOptions, batch_limits, checked, estimated_cost, predictor, why_not
+from eyechart.runs.pictures import PictureSource
+from eyechart.runs.plan import Plan, plan_run, shown_answer
 from eyechart.runs.preflight import check_first, choose_first, stop_after
-from eyechart.runs.registration import StudyPlan, keep_copy
+from eyechart.runs.registration import keep_copy
 from eyechart.runs.retrying import Stop
 from eyechart.runs.score import score_run
-from eyechart.runs.shard import Shard, ids_of
-from eyechart.runs.sight import Predictor, planned_seen
+from eyechart.runs.shard import ids_of
+from eyechart.runs.sight import planned_seen
 from eyechart.runs.spending import answer_dollars
-from eyechart.runs.store import RunStore
+from eyechart.runs.store import AnswerWriter, RunStore
 from eyechart.runs.summarise import summarise
 from eyechart.runs.versions import read_versions
-from eyechart.schema import ModelIdentity, Price, Request, Sampling, Seen, Summary, View
-from eyechart.seen.prices import estimate_dollars, price_of
+from eyechart.schema import ModelIdentity, Request, Seen, Summary, View
 
 # A served model without revision or fingerprint may be another one tomorrow.
 MAX_ANSWER_AGE = timedelta(hours=24)
 EXIT_DONE, EXIT_MISSING = 0, 3
-
-
-class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything about a run besides benchmark, model, views and prompt.
-
-    Args:
-        sampling: Sampling parameters.
-        plan: Policies, limit, seed, repeats.
-        loop: Concurrency and patience.
-        where: Which folder.
-        scorer: ``name``, ``name.mode`` or ``name.mode@version``.
-        has_preflight: Whether the first answers are checked before the rest is asked.
-        is_same_weights: The user vouches that the served model did not change, so that old answers are reused.
-        command: The command line, for ``run.json``.
-        registration: The plan that was written before; a copy is kept in the run folder.
-        max_decoded_bytes: Bound of the decoded originals kept in memory.
-        price: What tokens cost; the bundled price of the model if left out.
-        shard: The part of the run that this process asks; everything if left out.
-    """
-
-    sampling: Sampling = Sampling()
-    plan: PlanOptions = PlanOptions()
-    loop: LoopSettings = LoopSettings()
-    where: Destination = Destination()
-    scorer: str = DEFAULT_SCORER
-    has_preflight: bool = True
-    is_same_weights: bool = False
-    command: tuple[str, ...] = ()
-    registration: StudyPlan | None = None
-    max_decoded_bytes: int = 512 << 20
-    price: Price | None = None
-    shard: Shard | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -124,7 +95,7 @@ def run_benchmark(
         KeyboardInterrupt: On Ctrl-C, with a clean store.
     """
     options, listener = options or RunOptions(), listener or Silent()
-    options = _checked(options, model, views)
+    options = checked(options, model, views)
     scorer, mode = open_scorer(options.scorer)
     asked = _ask_all(benchmark, model, views, prompt, options=options, listener=listener)
     scorer_id = score_run(asked.store, scorer, mode)
@@ -158,7 +129,7 @@ def ask_shard(
     """
     if options.shard is None or options.where.out is None:
         raise UsageError("shards need a folder that all of them write to", hint="give --out DIR with --shard i/n")
-    options = _checked(options, model, views)
+    options = checked(options, model, views)
     return _ask_all(benchmark, model, views, prompt, options=options, listener=listener or Silent())
 
 
@@ -212,9 +183,9 @@ class _Session:
             versions=read_versions(),
             command=options.command,
             price=options.price,
-            estimated_dollars=_estimated(plan, options.price),
+            estimated_dollars=estimated_cost(plan.requests, plan.model, options.price),
         )
-        predict = _predictor(model)
+        predict = predictor(model)
         self.store, self.is_resumed = find_or_create(plan, options.where, origin, planned_seen(plan.requests, predict))
         if options.registration is not None:
             keep_copy(options.registration, self.store.folder)
@@ -271,16 +242,40 @@ class _Session:
             first = self._first()
             await asker.ask(request for request in first if self._is_open(request))
             stop = asker.stop or self._check(first)
-            if stop is None:
-                asked = {request.id for request in first}
-                await asker.ask(self._open_requests(asked))
-                stop = asker.stop
-            return stop
+            if stop is not None:
+                return stop
+            left = self._open_requests({request.id for request in first})
+            if self._options.batches is not None:
+                return await self._ask_in_batches(left, pictures, writer, asker.n_asked)
+            await asker.ask(left)
+            return asker.stop
         finally:
-            self.n_asked = asker.n_asked
+            self.n_asked += asker.n_asked
             asker.close()
             writer.close()
             await self._model.close()
+
+    async def _ask_in_batches(
+        self, requests: Iterable[Request], pictures: PictureSource, writer: AnswerWriter, n_sent: int
+    ) -> Stop | None:
+        """Ask through the provider's batches; return why not everything is answered."""
+        limits = batch_limits(self._model)
+        assert limits is not None  # noqa: S101 -- checked before the run
+        assert isinstance(self._model, AsksInBatches)  # noqa: S101 -- the same
+        log = BatchLog(self.store.folder, writer_name())
+        asker = BatchAsker(
+            self._model,
+            limits,
+            BatchDesk(self.store, pictures, writer, log, self._listener),
+            settings=self._options.batches or BatchSettings(),
+            may_spend=why_not(self._options, self._plan.model, sum(self._spent()), n_sent),
+            generations=self._generations(),
+        )
+        try:
+            return await asker.ask(requests)
+        finally:
+            self.n_asked += asker.n_asked
+            log.close()
 
     def _first(self) -> tuple[Request, ...]:
         """Return the requests to check first; none where looking costs nothing or was not wanted."""
@@ -364,34 +359,3 @@ class _Session:
             estimated_dollars=self.store.run.estimated_dollars,
             price=self.store.run.price,
         )
-
-
-def _predictor(model: Model) -> Predictor | None:
-    return model.predict_seen if isinstance(model, PredictsSeen) else None
-
-
-def _with_price(options: RunOptions, identity: ModelIdentity) -> RunOptions:
-    """Return the options with the price that holds for this model, where one is known."""
-    price = options.price or price_of(identity)
-    spending = msgspec.structs.replace(options.loop.spending, price=price)
-    loop = msgspec.structs.replace(options.loop, spending=spending)
-    return msgspec.structs.replace(options, price=price, loop=loop)
-
-
-def _checked(options: RunOptions, model: Model, views: Sequence[View]) -> RunOptions:
-    """Return the options with the model's price, refusing what cannot be run."""
-    options = _with_price(options, model.identity)
-    reads_letters = isinstance(model, ReadsLetters) and model.reads_letters
-    if options.sampling.score_mode == "logprob" and not reads_letters:
-        raise UsageError(
-            f"{model.identity.spec} tells no token probabilities under these settings",
-            hint="leave out --score-mode logprob; hf/… and chat completions tell them",
-        )
-    check_drawing(options.plan)
-    check_counts(views, options.plan)
-    check_limits(options.loop, options.sampling)
-    return options
-
-
-def _estimated(plan: Plan, price: Price | None) -> float | None:
-    return None if price is None else round(estimate_dollars(plan.requests, plan.model, price), 6)

@@ -4,8 +4,13 @@ from collections.abc import Sequence
 
 from eyechart.errors import UsageError
 from eyechart.runs.retrying import Stop
-from eyechart.schema import Expense, JsonObject, Price, Request, Run, Usage, Value
+from eyechart.schema import JsonObject, Price, Request, Usage, Value
 from eyechart.seen.prices import ANSWER_TOKENS, cost_dollars, guess_tokens
+
+BATCH_DISCOUNT = 0.5
+"""Price of a batched answer against one asked by itself, at OpenAI and Anthropic alike."""
+BATCHED = "batch"
+"""Key in ``Response.extra``: the provider's id of the batch that an answer came in."""
 
 
 class SpendingLimits(Value, frozen=True):
@@ -111,28 +116,7 @@ def answer_dollars(usage: Usage | None, extra: JsonObject, price: Price | None) 
     told = extra.get("cost")
     if isinstance(told, int | float) and not isinstance(told, bool) and told >= 0:
         return float(told)
-    return None if usage is None or price is None else cost_dollars(usage, price)
-
-
-def total_expense(run: Run, answers: Sequence[tuple[Usage | None, float | None]]) -> Expense | None:
-    """Return what answers cost in all; None where neither a price nor the provider tells.
-
-    Args:
-        run: Holds the price and what was expected.
-        answers: Tokens and reported dollars of each answer.
-    """
-    reported = [dollars for _, dollars in answers if dollars is not None]
-    price = None if reported else run.price
-    if price is None and not reported:
+    if usage is None or price is None:
         return None
-    costs = reported or [
-        cost for usage, _ in answers if usage and price and (cost := cost_dollars(usage, price)) is not None
-    ]
-    return Expense(
-        dollars=sum(costs),
-        n_priced=len(costs),
-        n_answers=len(answers),
-        is_reported=bool(reported),
-        estimated=run.estimated_dollars,
-        price=price,
-    )
+    dollars = cost_dollars(usage, price)
+    return dollars if dollars is None or BATCHED not in extra else dollars * BATCH_DISCOUNT

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from eyechart.runs.breakdowns import estimate_breakdowns
-from eyechart.runs.cells import RunTable, expense_of, read_table, total_usage
+from eyechart.runs.cells import RunTable, read_table, total_usage
 from eyechart.runs.effects import (
     count_flips,
     decompositions,
@@ -18,6 +18,7 @@ from eyechart.runs.effects import (
     named_views,
     with_detectable,
 )
+from eyechart.runs.expense import expense_of
 from eyechart.runs.failures import group_failures
 from eyechart.runs.findings import find
 from eyechart.runs.readings import Slot, block_fragile, check_sensitivity, judge_unread, readings_of
