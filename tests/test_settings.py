@@ -1,5 +1,7 @@
 """Laws of typed settings."""
 
+from typing import Literal
+
 import msgspec
 import pytest
 
@@ -21,6 +23,23 @@ def test_unknown_key_suggests_the_nearest():
     with pytest.raises(UsageError, match="setting of openai/gpt named 'detial'") as caught:
         read_settings(Detail, {"detial": "low"}, "openai/gpt")
     assert caught.value.hint == "did you mean detail?"
+
+
+def test_value_that_is_no_choice_is_told_the_choices():
+    class Choosy(msgspec.Struct):
+        n_tiles: int = 1
+        detail: Literal["low", "high"] | None = None
+
+    with pytest.raises(UsageError, match=r"\$\.detail") as caught:
+        read_settings(Choosy, {"detail": "hihg"}, "it")
+    assert caught.value.hint == "detail is one of: low, high"
+
+
+@pytest.mark.parametrize("key", ["temperature", "temprature"])
+def test_setting_that_has_its_own_flag_names_it(key):
+    with pytest.raises(UsageError, match=key) as caught:
+        read_settings(Detail, {key: "1"}, "it", {"temperature": "--temperature"})
+    assert caught.value.hint == "temperature is set by --temperature"
 
 
 def test_wrong_type_names_the_key():

@@ -4,10 +4,13 @@ from pathlib import Path
 
 import msgspec
 
+from eyechart.errors import UsageError
 from eyechart.kinds import Benchmark, Model, ModelOptions
-from eyechart.opening import DEFAULT_PROMPT, DEFAULT_SCORER, open_benchmark, open_model, open_prompt, open_scorer
+from eyechart.models._one_method import OneMethodModel, OwnModel
+from eyechart.opening import open_benchmark, open_model, open_prompt
 from eyechart.registry import load_plugin
-from eyechart.reports import Table, render_table, write_all
+from eyechart.reports import Table, grid_tables, render_table, write_all
+from eyechart.runs.choosing import choose_scorer, choose_views, defaults_of
 from eyechart.runs.execute import LoopSettings
 from eyechart.runs.folders import Destination
 from eyechart.runs.options import RunOptions
@@ -16,8 +19,7 @@ from eyechart.runs.score import score_run
 from eyechart.runs.session import run_benchmark
 from eyechart.runs.store import RunStore
 from eyechart.runs.summarise import summarise
-from eyechart.schema import Sampling, Summary
-from eyechart.views import resolve_views
+from eyechart.schema import GridSummary, Sampling, Summary
 
 
 class RunResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,6 +39,18 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
         """Return the table of views, one row per condition, formatted as in the report."""
         return render_table(self.summary)
 
+    def regions(self) -> "Regions":
+        """Return what the run says about the regions of its needle grids; print it.
+
+        Raises:
+            UsageError: If no needle grid was asked.
+        """
+        if not self.summary.grids:
+            raise UsageError(
+                f"{self.folder} has no needle grid", hint='run the benchmark "whitebackground" or "complexgrid"'
+            )
+        return Regions(self.summary)
+
     def report(self, path: str | Path | None = None) -> Path:
         """Write the report and return the path of the HTML file.
 
@@ -54,6 +68,21 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
             return write_all(self.summary, target)[0]
         write_whole(target, [HtmlReport().render(self.summary).encode()])
         return target
+
+
+class Regions(msgspec.Struct, frozen=True):
+    """The needle grids of a run: ``grids`` as records, and as text when printed."""
+
+    summary: Summary
+
+    @property
+    def grids(self) -> tuple[GridSummary, ...]:
+        """One record per grid, smallest first."""
+        return self.summary.grids
+
+    def __str__(self) -> str:
+        """Return every table about the grids: measures, regions, distances and shape."""
+        return "\n\n".join(str(table) for _, _, table in grid_tables(self.summary))
 
 
 def benchmark(name: str, data: str | Path | None = None, **options: object) -> Benchmark:
@@ -93,44 +122,45 @@ def model(spec: str, *, base_url: str | None = None, revision: str | None = None
 def run(  # noqa: PLR0913 -- every one is a keyword that a run may need
     questions: Benchmark,
     *,
-    model: str | Model,
-    views: str = "sum29",
+    model: str | Model | OneMethodModel,
+    views: str | None = None,
     limit: int | None = None,
     seed: int = 0,
     repeats: int = 1,
     concurrency: int = 8,
     out: str | Path | None = None,
-    prompt: str = DEFAULT_PROMPT,
-    scorer: str = DEFAULT_SCORER,
+    prompt: str | None = None,
+    scorer: str | None = None,
     sampling: Sampling | None = None,
 ) -> RunResult:
     """Ask a model every question under every view, and estimate. Interrupt it and call it again: it goes on.
 
     Args:
         questions: The benchmark.
-        model: ``provider/name``, or an opened model.
-        views: Comma-separated view ids or a preset.
+        model: ``provider/name``, an opened model, or an object of your own with one method
+            ``answer(prompt, pictures) -> str`` (pictures are Pillow images).
+        views: Comma-separated view ids or a preset; the benchmark's own if left out, else ``sum29``.
         limit: Ask so many whole questions.
         seed: Seed of the choice under ``limit``.
         repeats: Ask everything so many times.
         concurrency: Requests in flight.
         out: Run folder; found or made in ``runs/`` if left out.
-        prompt: Name of the wording.
-        scorer: Name of the scorer, with its mode if not the default.
+        prompt: Name of the wording; the benchmark's own if left out.
+        scorer: Name of the scorer, with its mode if not the default; the benchmark's own if left out.
         sampling: Sampling parameters; temperature 0 if left out.
 
     Raises:
         EyechartError: If something concerns the whole run; what was answered is kept.
     """
-    named, preset = resolve_views(views)
+    chosen = choose_views(questions, views)
     outcome = run_benchmark(
         questions,
-        open_model(model) if isinstance(model, str) else model,
-        named,
-        open_prompt(prompt),
+        _opened(model),
+        chosen.views,
+        open_prompt(prompt or defaults_of(questions).prompt),
         options=RunOptions(
             sampling=sampling or Sampling(),
-            plan=PlanOptions(limit=limit, seed=seed, repeats=repeats, view_preset=preset),
+            plan=PlanOptions(limit=limit, seed=seed, repeats=repeats, view_preset=chosen.preset),
             loop=LoopSettings(concurrency=concurrency),
             where=Destination(out=None if out is None else Path(out)),
             scorer=scorer,
@@ -139,14 +169,25 @@ def run(  # noqa: PLR0913 -- every one is a keyword that a run may need
     return RunResult(folder=outcome.store.folder, summary=outcome.summary, n_missing=outcome.n_missing)
 
 
-def load_run(folder: str | Path, scorer: str = DEFAULT_SCORER) -> RunResult:
+def _opened(chosen: str | Model | OneMethodModel) -> Model:
+    """Return the model that a name, a model or an object with one method stands for."""
+    if isinstance(chosen, str):
+        return open_model(chosen)
+    return chosen if isinstance(chosen, Model) else OwnModel(chosen)
+
+
+def load_run(folder: str | Path, scorer: str | None = None) -> RunResult:
     """Read a run folder, score its answers and estimate; no model is asked.
+
+    Args:
+        folder: The run folder.
+        scorer: Name of the scorer; the one that the run was asked with if left out.
 
     Raises:
         StoreError: If there is no run in the folder.
     """
     store = RunStore(Path(folder))
-    chosen, mode = open_scorer(scorer)
+    chosen, mode = choose_scorer(store, scorer)
     summary = summarise(store, score_run(store, chosen, mode))
     return RunResult(folder=store.folder, summary=summary, n_missing=sum(c.n_missing for c in summary.conditions))
 

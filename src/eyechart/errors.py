@@ -47,6 +47,20 @@ class StoreError(EyechartError):
     """A run folder that cannot be read or written."""
 
 
+class HubError(EyechartError):
+    """A download that failed.
+
+    Args:
+        message: What went wrong, with the repository and the file.
+        hint: What the reader can do about it.
+        concerns_all: Whether every other file of the repository would fail in the same way.
+    """
+
+    def __init__(self, message: str, hint: str = "", *, concerns_all: bool = False) -> None:
+        super().__init__(message, hint)
+        self.concerns_all = concerns_all
+
+
 class MissingDependencyError(EyechartError):
     """An optional library that is needed here and is not installed."""
 

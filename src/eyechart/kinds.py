@@ -244,6 +244,21 @@ class ModelKind(Protocol):
         ...
 
 
+class AskDefaults(Value, frozen=True):
+    """How a benchmark is asked where nothing else is named: view ids, prompt and scorer."""
+
+    views: tuple[str, ...]
+    prompt: str
+    scorer: str
+
+
+@runtime_checkable
+class SaysHowToAsk(Protocol):
+    """A benchmark that is not asked under SUM's views, or not for an option's letter."""
+
+    defaults: AskDefaults
+
+
 @runtime_checkable
 class BenchmarkKind(Protocol):
     """One benchmark. The module's name is the benchmark's name.

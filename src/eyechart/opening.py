@@ -42,7 +42,9 @@ def open_model(spec: str, options: ModelOptions | None = None) -> Model:
     """
     provider, separator, name = spec.partition("/")
     if provider not in names("model"):
-        raise unknown_name("model provider", provider, names("model"))
+        error = unknown_name("model provider", provider, names("model"))
+        more = "" if separator else "; a model is written provider/name, for example openai/gpt-4o"
+        raise UsageError(error.message, hint=error.hint + more)
     if not separator or not name:
         raise UsageError(f"model {spec!r} names no model", hint=f"write {provider}/NAME")
     kind = cast("type[ModelKind]", load("model", provider))()

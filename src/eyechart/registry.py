@@ -111,7 +111,7 @@ def unknown_name(what: str, name: str, known: tuple[str, ...]) -> UsageError:
         >>> unknown_name("view", "crp", ("crop", "grid")).hint
         'did you mean crop?'
     """
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     hint = f"did you mean {near[0]}?" if near else f"one of: {', '.join(known)}"
     return UsageError(f"there is no {what} named {name!r}", hint=hint)
 

@@ -94,7 +94,8 @@ class Question(Record, frozen=True, kw_only=True):
 
     ``targets`` are the boxes as given, half-open xyxy in stored pixels of ``image``; ``targets_clipped`` the same boxes
     cut at the border. ``answer`` is a letter, or None where it is hidden or free-form; ``answers`` are the accepted
-    texts of a free-form question. ``image_group`` is the cluster for statistics. ``extra`` keeps foreign fields.
+    texts of a free-form question. Where ``asks_for_cell``, the right answer is the cell of a grid where the view
+    puts the picture, among ``distractors``. ``image_group`` is the cluster for statistics; ``extra`` keeps the rest.
     """
 
     id: str
@@ -110,6 +111,7 @@ class Question(Record, frozen=True, kw_only=True):
     targets_clipped: tuple[Box, ...] = ()
     target_policy: TargetPolicy = "union"
     distractors: tuple[ImageRef, ...] = ()
+    asks_for_cell: bool = False
     task: str | None = None
     source: str | None = None
     notes: tuple[str, ...] = ()
@@ -215,7 +217,22 @@ class Composition(Value, frozen=True, tag="composition"):
 
 
 class GridComposition(Value, frozen=True, tag="grid"):
-    """One needle among other pictures on a grid canvas (drawn by ``images.grid_canvas``)."""
+    """One needle among other pictures on a grid canvas (drawn by ``images.grid_canvas``).
+
+    Args:
+        canvas: Size of the canvas.
+        style: ``captioned`` prints row and column under every picture; ``white`` leaves the other cells white.
+        rows: Rows of cells.
+        columns: Columns of cells.
+        row: The needle's row, from 0.
+        column: The needle's column, from 0.
+        tile: Size that every picture gets, whatever its aspect ratio.
+        pitch: From one cell to the next.
+        haystack: Hash of the distractors' file hashes in the order of the cells; None without distractors. The list
+            itself would be repeated in the request of every cell.
+        distractor_seed: What that order was made with.
+        caption: Name and version of the glyph atlas, None without captions.
+    """
 
     canvas: Size
     style: Literal["white", "captioned"]
@@ -225,13 +242,22 @@ class GridComposition(Value, frozen=True, tag="grid"):
     column: int
     tile: Size
     pitch: Size
-    distractors: tuple[str, ...] = ()
+    haystack: str | None = None
+    distractor_seed: int = 0
     caption: str | None = None
 
     @property
     def size(self) -> Size:
         """Size of the finished picture."""
         return self.canvas
+
+    def corner(self, row: int, column: int) -> tuple[int, int]:
+        """Return where the top-left corner of a cell's picture lies.
+
+        It stands in the middle of its cell's width, with the same border above it; what is left below is for a caption.
+        """
+        border = (self.pitch.width - self.tile.width) // 2
+        return border + column * self.pitch.width, border + row * self.pitch.height
 
 
 class DecodePolicy(Value, frozen=True):
@@ -582,6 +608,7 @@ class Run(Record, frozen=True, kw_only=True):
     command: tuple[str, ...] = ()
     price: Price | None = None
     estimated_dollars: float | None = None
+    scorer: str | None = None
 
 
 class ConditionSummary(Value, frozen=True):
@@ -775,11 +802,94 @@ class Registration(Value, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+class RegionCell(Value, frozen=True):
+    """One region of a needle grid; rows and columns count from 0.
+
+    ``difference`` is its mean less that of all regions, ``half_width`` of a band that holds for all regions together.
+    ``n_scored`` counts every base sample scored here, complete or not.
+    """
+
+    row: int
+    column: int
+    n_scored: int
+    estimate: Estimate | None = None
+    difference: float | None = None
+    half_width: float | None = None
+    is_apart: bool = False
+
+
+class DistancePoint(Value, frozen=True):
+    """The mean score of the regions at one Manhattan distance from the top left region.
+
+    ``null_low`` and ``null_high`` bound the whole curve of a model without any positional effect.
+    """
+
+    distance: int
+    n_regions: int
+    estimate: Estimate
+    null_low: float
+    null_high: float
+
+
+class GridEffect(Value, frozen=True):
+    """A prespecified contrast over the regions of a square grid, one number per base sample: value, interval and p."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    p: float
+    unit: str
+    n_bases: int
+
+
+class GridSummary(Value, frozen=True):
+    """One needle grid of a run, on the base samples that are scored in every region.
+
+    ``region`` is the mean over base samples of best region less mean (the published Region; it does not know which
+    region is better and grows with their number), ``region_rarefied`` the same as if there were 9 regions,
+    ``region_std`` the mean over base samples of the standard deviation over regions, ``region_map_gap`` the best region
+    of the heat map less its mean. ``noise_floor`` is the map gap to expect without any positional effect, ``map_gap_p``
+    its permutation p, ``cross_fitted_gap`` what the best region gains on base samples that did not choose it.
+    ``size`` is the grid less the same base samples alone (1×1). ``notes`` say what was left out and why.
+    """
+
+    name: str
+    style: Literal["white", "captioned"]
+    rows: int
+    columns: int
+    n_asked: int
+    n_bases: int
+    n_dropped: int
+    cells: tuple[RegionCell, ...]
+    perf: Estimate | None = None
+    chance: float | None = None
+    perf_corrected: Estimate | None = None
+    size: Contrast | None = None
+    region: Estimate | None = None
+    region_rarefied: Estimate | None = None
+    region_std: Estimate | None = None
+    region_map_gap: Estimate | None = None
+    noise_floor: float | None = None
+    map_gap_p: float | None = None
+    cross_fitted_gap: float | None = None
+    position_sd: float | None = None
+    omnibus: str | None = None
+    omnibus_statistic: float | None = None
+    omnibus_df: int | None = None
+    omnibus_p: float | None = None
+    curve: tuple[DistancePoint, ...] = ()
+    effects: tuple[GridEffect, ...] = ()
+    p_u: float | None = None
+    notes: tuple[str, ...] = ()
+
+
 class Summary(Record, frozen=True, kw_only=True):
     """Everything a report or figure shows about one run under one scorer (``estimates.json``).
 
     ``proportions`` are chance-corrected, robust, any-right and agreeing shares and family means; ``breakdowns``
-    accuracies of groups of questions (``subset``), ``group_effects`` their contrasts.
+    accuracies of groups of questions (``subset``), ``group_effects`` their contrasts. ``grids`` are needle grids, whose
+    regions are conditions too.
     """
 
     run: Run
@@ -808,6 +918,7 @@ class Summary(Record, frozen=True, kw_only=True):
     rules: tuple[ValidityRule, ...] = ()
     registration: Registration | None = None
     expense: Expense | None = None
+    grids: tuple[GridSummary, ...] = ()
 
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)

@@ -3,7 +3,8 @@
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from types import UnionType
+from typing import Literal, TypeVar, Union, get_args, get_origin
 
 import msgspec
 import msgspec.structs
@@ -14,16 +15,20 @@ from eyechart.registry import unknown_name
 Settings = TypeVar("Settings", bound=msgspec.Struct)
 
 
-def read_settings(declared: type[Settings], given: Mapping[str, object], what: str) -> Settings:
+def read_settings(
+    declared: type[Settings], given: Mapping[str, object], what: str, elsewhere: Mapping[str, str] | None = None
+) -> Settings:
     """Return a struct filled with the given values; text is converted to the declared types.
 
     Args:
         declared: The struct class; every field should have a default.
         given: Values by field name, as text or as JSON values.
         what: Whose settings these are, for the error message.
+        elsewhere: What is set in another way: name → that way, for the hint.
 
     Raises:
-        UsageError: If a key is unknown (the hint names the nearest), missing, or its value has the wrong type.
+        UsageError: If a key is unknown (the hint names the nearest), missing, or its value has the wrong type (the hint
+            names the values that a choice allows).
 
     Example:
         >>> class Detail(msgspec.Struct):
@@ -35,11 +40,30 @@ def read_settings(declared: type[Settings], given: Mapping[str, object], what: s
     known = tuple(field.encode_name for field in msgspec.structs.fields(declared))
     for key in given:
         if key not in known:
-            raise unknown_name(f"setting of {what}", key, known)
+            raise _unknown_setting(what, key, known, elsewhere or {})
     try:
         return msgspec.convert(dict(given), declared, strict=False)
     except msgspec.ValidationError as error:
-        raise UsageError(f"setting of {what}: {error}", hint=f"known settings: {', '.join(known) or 'none'}") from error
+        hint = _allowed_values(declared, given) or f"known settings: {', '.join(known) or 'none'}"
+        raise UsageError(f"setting of {what}: {error}", hint=hint) from error
+
+
+def _unknown_setting(what: str, key: str, known: tuple[str, ...], elsewhere: Mapping[str, str]) -> UsageError:
+    error = unknown_name(f"setting of {what}", key, (*known, *elsewhere))
+    moved = next((name for name in elsewhere if key == name or error.hint == f"did you mean {name}?"), None)
+    if moved is None:
+        return error
+    return UsageError(error.message, hint=f"{moved} is set by {elsewhere[moved]}")
+
+
+def _allowed_values(declared: type[msgspec.Struct], given: Mapping[str, object]) -> str:
+    """Return the values that the first misfit among the choices allows; empty if the fault is another."""
+    for field in msgspec.structs.fields(declared):
+        members = get_args(field.type) if get_origin(field.type) in {Union, UnionType} else (field.type,)
+        allowed = [value for member in members if get_origin(member) is Literal for value in get_args(member)]
+        if allowed and field.encode_name in given and given[field.encode_name] not in allowed:
+            return f"{field.encode_name} is one of: {', '.join(map(str, allowed))}"
+    return ""
 
 
 def parse_pairs(pairs: Sequence[str], flag: str) -> dict[str, object]:

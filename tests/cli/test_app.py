@@ -56,7 +56,7 @@ def test_interrupt_exits_130(monkeypatch, capsys):
 
 
 def test_reader_that_goes_away_is_no_error():
-    command = f'"{sys.executable}" -m eyechart.cli ls --json | head -c 1'
+    command = f'"{sys.executable}" -m eyechart ls --json | head -c 1'
     shown = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)  # noqa: S607
     assert "Traceback" not in shown.stderr
 
@@ -67,7 +67,7 @@ def test_control_characters_cannot_reach_the_terminal():
 
 @pytest.mark.parametrize("arguments", [["ls"], ["ls", "--json"], ["--help"]])
 def test_full_disk_behind_stdout_is_an_error_without_traceback(arguments):
-    command = [sys.executable, "-m", "eyechart.cli", *arguments]
+    command = [sys.executable, "-m", "eyechart", *arguments]
     with open("/dev/full", "w") as full:  # noqa: PTH123 -- a device
         finished = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert finished.returncode == 1

@@ -5,6 +5,7 @@ from summaries import sum_summary
 
 from eyechart.cli._results import show_summary
 from eyechart.runs.findings import find
+from eyechart.schema import ValidityRule
 
 
 def test_smaller_picture_that_scored_higher_is_named_among_many_that_cannot_be_told_apart(capsys):
@@ -19,3 +20,9 @@ def test_smaller_picture_that_scored_higher_is_named_among_many_that_cannot_be_t
     shown = capsys.readouterr().err
     assert "• downsample_0_5 shows the same scene with fewer pixels and scored higher here" in shown
     assert f"• {len(open_ones) - 1} views cannot be told apart from original" in shown
+
+
+def test_what_needs_no_action_is_a_note_and_no_warning(capsys):
+    shared = ValidityRule(code="SHARED_IMAGE", level="info", message="40 questions on 20 images")
+    show_summary(msgspec.structs.replace(sum_summary(), rules=(shared,)))
+    assert "note: SHARED_IMAGE: 40 questions on 20 images" in capsys.readouterr().err

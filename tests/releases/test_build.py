@@ -51,12 +51,27 @@ def test_layout_is_that_of_sum(release):
     names = files_of(release)
     assert {name for name in names if not name.startswith("data/")} == {
         "README.md",
+        "README_ZH.md",
         "THIRD_PARTY_NOTICES.md",
+        "assets/composition.svg",
+        "assets/example_crop_3x.png",
+        "assets/example_downsample_0_5.png",
+        "assets/example_original.png",
+        "assets/example_target_only_3x.png",
+        "assets/example_whiteground_3x.png",
+        "croissant.json",
         "dataset.json",
         "metadata/errata.json",
         "metadata/image_manifest.json",
+        "metadata/legacy/category_mapping.json",
+        "metadata/legacy/crop_boxes.json",
+        "metadata/legacy/pixel_rules.json",
+        "metadata/legacy/sources.json",
+        "metadata/legacy/stem_split.json",
         "metadata/path_mapping.json",
         "metadata/validation_summary.json",
+        "scripts/evaluate.py",
+        "scripts/prompts.py",
     }
     assert sum(name.startswith("data/") for name in names) == len(VIEW_IDS) * (4 + 1)
 

@@ -1,12 +1,13 @@
 import csv
 import json
 
+import numpy as np
 import pytest
 from strategies import question_about
 
 from eyechart.errors import BenchmarkError, UsageError
 from eyechart.opening import open_scorer
-from eyechart.releases.evaluate import evaluate_predictions
+from eyechart.releases.evaluate import _macro_interval, evaluate_predictions
 from eyechart.releases.predictions import read_predictions
 from eyechart.schema import ResponseState, Size
 
@@ -182,3 +183,38 @@ def test_identical_rows_are_one(tmp_path):
 def test_fault_names_file_and_line(tmp_path, rows, error, message):
     with pytest.raises(error, match=message):
         read(write_jsonl(tmp_path / "p.jsonl", rows))
+
+
+def macro_of(predictions, questions=QUESTIONS):
+    report = evaluate(predictions, questions=questions)
+    return next(estimate for estimate in report.macro if estimate.name == "macro_accuracy_over_tasks")
+
+
+def test_macro_interval_never_has_zero_width(tmp_path):
+    right = macro_of(read(write_jsonl(tmp_path / "p.jsonl", rows_of(lambda question: question.answer))))
+    wrong = macro_of(read(write_jsonl(tmp_path / "q.jsonl", rows_of(lambda question: "D"))))
+    assert right.low < right.value == right.high == 1.0
+    assert wrong.low == wrong.value == 0.0 < wrong.high
+
+
+def test_macro_interval_covers_the_truth_and_shrinks():
+    """300 simulated collections of 150 and of 600 questions, three tasks of unequal size and difficulty."""
+    truth = {"a": 0.9, "b": 0.5, "c": 0.2}
+    rng = np.random.default_rng(5)
+    widths = {}
+    for n_questions in (150, 600):
+        n_covered = 0
+        for _ in range(300):
+            groups = rng.choice(3, n_questions, p=[0.6, 0.3, 0.1])
+            members = np.eye(3)[groups]
+            right = rng.random(n_questions) < np.array(list(truth.values()))[groups]
+            low, high = _macro_interval(members * right[:, np.newaxis], members)
+            n_covered += low <= np.mean(list(truth.values())) <= high
+        widths[n_questions] = high - low
+        assert 0.92 <= n_covered / 300 <= 0.985
+    assert widths[600] == pytest.approx(widths[150] / 2, rel=0.3)
+
+
+def test_id_that_a_table_program_took_for_a_number_is_found(tmp_path):
+    (tmp_path / "original.csv").write_text("id,response\n7,A\n")
+    assert list(read(tmp_path / "original.csv")) == [("000007", "original")]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from summaries import CASES, HOSTILE
 
 from eyechart.errors import StoreError
-from eyechart.reports import latex, markdown
+from eyechart.reports import _markup, latex, markdown
 from eyechart.reports._printable import printable
 from eyechart.reports._table import Column, Row, Table
 from eyechart.reports.latex import LatexReport
@@ -58,8 +58,8 @@ def test_no_text_starts_html_or_a_link_in_markdown(text):
 
 @given(st.text())
 def test_no_text_is_a_command_in_latex(text):
-    escaped = latex._escape(text)
-    for command in latex._ESCAPES.values():
+    escaped = _markup.escape_latex(text)
+    for command in _markup._LATEX_ESCAPES.values():
         escaped = escaped.replace(command, "")
     assert not re.search(r"[\\{}$&%#_~^\n]", escaped)
 

@@ -8,6 +8,7 @@ from runs_made import SCORER, make_side, right_at
 from eyechart.errors import StatisticsError
 from eyechart.runs.compare import MEAN_OVER_VIEWS, DiffOptions, compare_runs, compare_views
 from eyechart.runs.plan import PlanOptions
+from eyechart.runs.summarise import estimate
 from eyechart.schema import DecodePolicy, Sampling
 from eyechart.stats.mcnemar import mcnemar
 
@@ -129,7 +130,7 @@ def test_runs_without_a_shared_question_or_view_are_refused(make, tmp_path):
         compare_runs((one, third), SCORER, DiffOptions())
     with pytest.raises(StatisticsError, match="not asked on every side: crop_1x"):
         compare_runs((one, other), SCORER, DiffOptions(views=("crop_1x",)))
-    with pytest.raises(StatisticsError, match="1 views of one run"):
+    with pytest.raises(StatisticsError, match="1 views of one run are named"):
         compare_views(one, SCORER, DiffOptions(views=("original",)))
     with pytest.raises(StatisticsError, match="view 'crop_9x' was not asked"):
         compare_views(one, SCORER, DiffOptions(views=("original", "crop_9x")))
@@ -143,6 +144,48 @@ def test_answers_unreadable_on_one_side_are_said(make, tmp_path):
     other = make_side(make, tmp_path / "b", mumbling, name="b")
     result = compare_runs((one, other), SCORER, DiffOptions(views=("original",)))
     assert [rule.code for rule in result.rules] == ["UNPARSED_BY_VIEW"]
+
+
+def test_a_difference_made_of_unreadable_answers_is_blocked_unless_allowed_by_name(make, tmp_path):
+    def mumbling(ask):
+        return "hm" if int(ask.identity.question_id[1:]) % 4 == 0 else right_at({}, default=0.9)(ask)
+
+    one = make_side(make, tmp_path / "a", right_at({}, default=0.9), name="a")
+    other = make_side(make, tmp_path / "b", mumbling, name="b")
+    options = DiffOptions(views=("original",))
+    (difference,) = compare_runs((one, other), SCORER, options).differences
+    assert difference.contrast.p < 0.05
+    assert difference.changes == ("significance",)
+    assert difference.contrast.blocked_by == ("UNPARSED_BY_VIEW",)
+    assert {contrast.subset for contrast in difference.readings} == {"readable only", "unreadable by chance"}
+    allowed = msgspec.structs.replace(options, allowed=("UNPARSED_BY_VIEW",))
+    assert compare_runs((one, other), SCORER, allowed).differences[0].contrast.blocked_by == ()
+
+
+def test_two_views_are_blocked_in_a_comparison_as_in_the_run_itself(make, tmp_path):
+    def mumbling(ask):
+        is_lost = ask.identity.condition == "crop_3x" and int(ask.identity.question_id[1:]) % 4 == 0
+        return "hm" if is_lost else right_at({}, default=0.9)(ask)
+
+    side = make_side(make, tmp_path / "a", mumbling)
+    (shown,) = compare_views(side, SCORER, DiffOptions(views=("original", "crop_3x"))).differences
+    (own,) = estimate(side.table, SCORER, ()).contrasts
+    assert shown.contrast.blocked_by == own.blocked_by == ("UNPARSED_BY_VIEW",)
+
+
+def test_only_the_view_that_a_rule_concerns_is_marked(make, tmp_path):
+    def mumbling(ask):
+        is_lost = ask.identity.condition == "crop_3x" and int(ask.identity.question_id[1:]) % 4 == 0
+        return "hm" if is_lost else right_at({})(ask)
+
+    one = make_side(make, tmp_path / "a", right_at({}), name="a")
+    other = make_side(make, tmp_path / "b", mumbling, name="b")
+    marked = {one.view: one.contrast.warnings for one in compare_runs((one, other), SCORER, DiffOptions()).differences}
+    assert marked == {
+        "original": (),
+        "crop_3x": ("UNPARSED_BY_VIEW",),
+        MEAN_OVER_VIEWS: ("UNPARSED_BY_VIEW",),
+    }
 
 
 def test_ties_share_their_places_and_a_worse_model_has_its_own(make, tmp_path):

@@ -57,6 +57,12 @@ def test_each_contrast_gives_the_sentence_it_supports(one, code, words):
     assert finding.contrast == (one.condition, "original")
 
 
+def test_many_questions_about_few_pictures_are_not_called_few_questions():
+    one = msgspec.structs.replace(contrast(p=None), n_questions=240, n_clusters=6)
+    (finding,) = find([one], CONDITIONS)
+    assert "cannot be told apart on so few pictures" in finding.text
+
+
 def test_numbers_in_a_sentence_are_those_of_the_record():
     (finding,) = find([contrast(value=-0.0312, low=-0.05, high=-0.0124, p=0.00003)], CONDITIONS)
     assert "difference −3.1 points, 95 % interval −5.0 to −1.2" in finding.text

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from eyechart.errors import ImageError, UsageError
+from eyechart.images.decode import has_end
 from eyechart.images.probe import describe_form, probe_image
 from eyechart.runs.pictures import PictureSource, check_drawing
 from eyechart.runs.plan import PlanOptions
@@ -116,6 +117,34 @@ def test_a_file_that_changed_since_planning_is_refused(stored):
     with pytest.raises(ImageError, match="the file is not the one that was planned"):
         PictureSource(benchmark).send(pictures["original"]).encoded()
     assert hashlib.sha256(path.read_bytes()).hexdigest() != pictures["original"].image.file_sha256
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])  # a truncated WebP has no readable header, so it is never planned
+def test_a_truncated_original_never_leaves(make, tmp_path, kind):
+    path = tmp_path / "new"
+    noise().save(path, kind)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    image = probe_image(path)
+    path.rename(tmp_path / f"{image.file_sha256}.{image.media_type.split('/')[1]}")
+    question = msgspec.structs.replace(make.question(0), image=image)
+    benchmark = make.benchmark([question], folder=tmp_path)
+    (request,) = make.plan(benchmark=benchmark, views="original").requests
+    with pytest.raises(ImageError, match=r"truncated|cannot decode"):
+        PictureSource(benchmark).send(request.pictures[0]).encoded()
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
+def test_what_follows_the_end_of_a_whole_original_changes_nothing(stored, kind):
+    benchmark, pictures = stored(noise(), kind)
+    content = benchmark.image_path(pictures["original"].image).read_bytes()
+    assert has_end(content, f"image/{kind.lower()}")
+    assert not has_end(content + b"camera notes", f"image/{kind.lower()}")
+    trailing = content + b"camera notes"
+    path = benchmark.image_path(pictures["original"].image)
+    image = msgspec.structs.replace(pictures["original"].image, file_sha256=hashlib.sha256(trailing).hexdigest())
+    path.with_stem(image.file_sha256).write_bytes(trailing)
+    picture = msgspec.structs.replace(pictures["original"], image=image)
+    assert PictureSource(benchmark).send(picture).encoded() == trailing
 
 
 def test_a_missing_file_is_named(stored):

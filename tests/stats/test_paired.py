@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
 from eyechart.errors import StatisticsError
 from eyechart.stats.clusters import cluster_sums, find_clusters
-from eyechart.stats.paired import check_differences, estimate_differences, subtract
+from eyechart.stats.paired import bonett_price, check_differences, estimate_differences, subtract
 from eyechart.stats.proportion import mean_variance
 
 differences = st.lists(st.tuples(st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0]), st.integers(0, 9)), max_size=40)
@@ -25,7 +26,13 @@ def test_contrasts_equal_r(paired, expected):
         assert [table.low[0], table.high[0]] == pytest.approx(row["ci_cluster_bonett_price_t"], abs=1e-9)
         assert (table.gained[0], table.lost[0]) == (row["gained"], row["lost"])
         sums, sizes = cluster_sums(diff, paired.clusters), cluster_sums(present, paired.clusters)
-        assert mean_variance(sums, sizes, table.value)[0] ** 0.5 == pytest.approx(row["se_cluster_CR1"], abs=1e-12)
+        error = mean_variance(sums, sizes, table.value)[0] ** 0.5
+        assert error == pytest.approx(row["se_cluster_CR1"], abs=1e-12)
+        assert bonett_price(diff, present, paired.clusters)[0][0] == pytest.approx(row["est_bonett_price"], abs=1e-12)
+        t = table.value[0] / error
+        assert t == pytest.approx(row["t"], abs=1e-9)
+        p_value = 2.0 * scipy.stats.t.sf(abs(t), paired.clusters.n_clusters - 1)
+        assert p_value == pytest.approx(row["p_cluster_t"], abs=1e-9)
 
 
 @given(differences)

@@ -90,7 +90,15 @@ def test_letter_preference_and_uneven_gold_are_found():
     assert check_letters(estimate_letter_bias(gold, gold, clusters, 4)) is None
     assert check_letters(estimate_letter_bias(np.zeros(400, dtype=int), gold, clusters, 4)).code == Code.LETTER_BIAS
     uneven = np.where(np.arange(400) < 150, 0, gold)
-    assert "depart from even" in check_letters(estimate_letter_bias(uneven, uneven, clusters, 4)).message
+    message = check_letters(estimate_letter_bias(uneven, uneven, clusters, 4)).message
+    assert message == "gold letters depart from even by 0.280: one letter for every question would score 0.530"
+
+
+def test_unread_answers_do_not_make_even_gold_letters_uneven():
+    asked, read = np.full(4, 0.25), np.arange(32) % 3
+    bias = estimate_letter_bias(read, read, find_clusters(list(range(32))), 4)
+    assert check_letters(bias) is not None
+    assert check_letters(bias, asked) is None
 
 
 @pytest.mark.parametrize(

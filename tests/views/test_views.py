@@ -40,6 +40,17 @@ VIEWS = st.one_of(
     st.builds(TargetOnly, st.one_of(st.none(), AREA_FACTORS)),
     st.builds(Downsample, SCALES),
 )
+GRIDS = st.tuples(st.integers(1, 99), st.integers(1, 99)).flatmap(
+    lambda shape: st.builds(
+        Grid,
+        st.sampled_from(["white", "captioned"]),
+        st.just(shape[0]),
+        st.just(shape[1]),
+        st.integers(0, shape[0] - 1),
+        st.integers(0, shape[1] - 1),
+        st.integers(0, 10**6),
+    )
+)
 
 
 def geometry_of(view_id: str, question, policy=None) -> Composition:
@@ -47,9 +58,44 @@ def geometry_of(view_id: str, question, policy=None) -> Composition:
     return picture.geometry
 
 
-@given(VIEWS)
+@given(VIEWS | GRIDS)
 def test_view_id_is_read_back_as_the_same_view(view):
     assert parse_view(format_view(view)) == view
+
+
+@given(GRIDS.filter(lambda view: view.style == "white"), boxes_inside(IMAGE))
+def test_target_in_a_grid_lies_inside_its_own_tile(view, box):
+    (picture,) = plan_view(view, question_about(IMAGE, box))
+    left, top = picture.geometry.corner(view.row, view.column)
+    assert left <= picture.target.x0 < picture.target.x1 <= left + 448
+    assert top <= picture.target.y0 < picture.target.y1 <= top + 448
+    assert left + 448 <= picture.geometry.size.width
+    assert top + 448 <= picture.geometry.size.height
+
+
+@pytest.mark.parametrize(
+    "view",
+    [Grid("white", 3, 3, 3, 0), Grid("white", 3, 3, 0, -1), Grid("white", 100, 3, 0, 0), Grid("white", 0, 0, 0, 0)],
+)
+def test_a_cell_outside_its_grid_has_no_id(view):
+    with pytest.raises(UsageError, match="no cell at row"):
+        format_view(view)
+
+
+@pytest.mark.parametrize(
+    "view_id", ["grid_white_3x3_r3_c0", "grid_white_03x3_r0_c0", "grid_3x3_r0_c0", "grid_white_0x3"]
+)
+def test_a_text_that_names_no_cell_is_no_view(view_id):
+    with pytest.raises(UsageError, match="no view named"):
+        parse_view(view_id)
+
+
+def test_a_grid_without_a_cell_means_all_its_cells():
+    views, preset = resolve_views("original,grid_white_2x3_s4")
+    assert [format_view(view) for view in views[1:]] == [
+        f"grid_white_2x3_r{row}_c{column}_s4" for row in range(2) for column in range(3)
+    ]
+    assert preset is None
 
 
 def test_sum29_has_1_6_6_11_5_views_and_the_seven_certain_ids():
@@ -167,6 +213,16 @@ def test_misspelt_view_suggests_the_nearest():
     with pytest.raises(UsageError) as caught:
         parse_view("crop_3")
     assert "did you mean crop_3x?" in caught.value.hint
+
+
+@pytest.mark.parametrize("view_id", ["crop_0_5x", "crop_3_1234567x", "crop_1_50x"])
+def test_impossible_factor_is_told_the_rule_and_no_other_view(view_id):
+    with pytest.raises(UsageError) as caught:
+        parse_view(view_id)
+    assert caught.value.hint == (
+        "the views crop_<area ratio>x, ratio at least 1: crop_1x is exactly the target box; "
+        "a factor is written 1_5 for 1.5, with at most six decimals"
+    )
 
 
 def test_factor_with_seven_decimals_is_refused():

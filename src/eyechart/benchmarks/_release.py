@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from eyechart.benchmarks._tables import decode_json, read_rows
 from eyechart.errors import BenchmarkError
@@ -31,6 +31,7 @@ _ID_KEYS = ("base_sample_id", "id", "sample_id", "question_id")
 _ID_LIST_KEYS = ("ids", "sample_ids", "affected_ids", "question_ids", "samples")
 _NOTE_KEYS = ("description", "note", "issue", "message", "reason", "text", "summary")
 _CONFIG_NAME = re.compile(r"^\s*-?\s*config_name:\s*[\"']?([^\s\"'#]+)", re.MULTILINE)
+_FOLDER_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _N_EDGES = 4
 
@@ -41,6 +42,33 @@ class ManifestEntry(NamedTuple):
     sha256: str | None
     n_bytes: int | None
     size: Size | None
+
+
+class Shelf(Protocol):
+    """Where the images of a release are kept; names are paths inside the release."""
+
+    def holds(self, name: str) -> bool:
+        """Return whether an image is there."""
+        ...
+
+    def path(self, name: str) -> Path:
+        """Return where an image can be read now; whether it is there is not checked."""
+        ...
+
+
+class FolderShelf:
+    """The images in the folder of the release itself."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def holds(self, name: str) -> bool:
+        """Return whether the file is there."""
+        return (self._root / name).is_file()
+
+    def path(self, name: str) -> Path:
+        """Return where the file lies."""
+        return self._root / name
 
 
 class ViewRow(NamedTuple):
@@ -88,6 +116,16 @@ def config_names(root: Path) -> tuple[str, ...]:
     return tuple(ordered)
 
 
+def named_configs(root: Path) -> tuple[str, ...]:
+    """Return every name in the papers of a release that may be a view, before any folder under ``data/`` is there.
+
+    Families and the like are among them; only whoever can look into ``data/`` can tell.
+    """
+    listed = sorted(_listings(read_json(root, "validation_summary")), key=lambda names: ORIGINAL not in names)
+    names = (*card_configs(root / "README.md"), *(name for listing in listed for name in listing), ORIGINAL)
+    return tuple(dict.fromkeys(name for name in names if _FOLDER_NAME.fullmatch(name)))
+
+
 def card_configs(card: Path) -> tuple[str, ...]:
     """Return the config names in the YAML header of a dataset card; none if there is no card or no header."""
     if not card.is_file():
@@ -104,6 +142,18 @@ def read_json(root: Path, name: str) -> object:
     """
     path = root / "metadata" / f"{name}.json"
     return decode_json(path.read_bytes(), str(path)) if path.is_file() else None
+
+
+def fetched_from(root: Path) -> dict[str, object]:
+    """Return host, repository and revision of a release that ``eyechart fetch`` loaded, empty for any other.
+
+    Raises:
+        BenchmarkError: If the record is no JSON.
+    """
+    path = root / "fetched.json"
+    record = decode_json(path.read_bytes(), str(path)) if path.is_file() else None
+    found = record if isinstance(record, dict) else {}
+    return {name: found[name] for name in ("host", "repository", "revision") if isinstance(found.get(name), str)}
 
 
 def read_manifest(root: Path) -> dict[str, ManifestEntry]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from eyechart.errors import BenchmarkError, MissingDependencyError
+from eyechart.errors import BenchmarkError, MissingDependencyError, UsageError
 
 SUFFIXES = (".jsonl", ".json", ".csv", ".parquet")
 
@@ -18,6 +18,33 @@ class Row(NamedTuple):
 
     place: str
     values: dict[str, object]
+
+
+def find_question_file(data: Path, name: str | None, example: str) -> Path:
+    """Return the question file of a folder, or the file itself.
+
+    Args:
+        data: The file, or the folder that holds it.
+        name: Its name where a folder holds several.
+        example: Hint where a folder holds none.
+
+    Raises:
+        UsageError: If there is none, or several and none is named.
+    """
+    if data.is_file():
+        return data
+    if not data.is_dir():
+        raise UsageError(f"{data} does not exist", hint="check the path given as data")
+    if name is not None:
+        return data / name
+    found = sorted(path for path in data.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file())
+    if len(found) != 1:
+        names = ", ".join(path.name for path in found) or "none"
+        raise UsageError(
+            f"{data} holds {len(found)} question files ({names})",
+            hint="say which one, for example --option file=mine.csv" if found else example,
+        )
+    return found[0]
 
 
 def read_rows(path: Path) -> Iterator[Row]:

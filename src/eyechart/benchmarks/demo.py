@@ -6,11 +6,13 @@ from pathlib import Path
 
 import msgspec
 
+from eyechart.benchmarks._cache import cache_folder
 from eyechart.benchmarks._demo.draw import PHOTO
 from eyechart.benchmarks._demo.folder import questions_of, write_question_file, write_scenes
 from eyechart.benchmarks._demo.plan import plan_scenes
 from eyechart.errors import BenchmarkError, UsageError
 from eyechart.images.hash import file_sha256
+from eyechart.kinds import AskDefaults
 from eyechart.schema import BenchmarkIdentity, ImageRef, Question, content_sha256
 
 __all__ = ["DemoKind"]
@@ -49,6 +51,7 @@ class DemoBenchmark:
     """
 
     identity: BenchmarkIdentity
+    defaults = AskDefaults(views=DEMO_VIEWS, prompt="letter_normalized", scorer="option_letter")
 
     def __init__(self, folder: Path | None, options: DemoOptions) -> None:
         self._scenes = plan_scenes(options.seed)
@@ -119,7 +122,7 @@ def default_folder() -> Path:
     Raises:
         UsageError: If this user has no home folder.
     """
-    try:
-        return Path.home() / ".cache" / "eyechart"
-    except RuntimeError as error:
-        raise UsageError(f"no home folder to draw into ({error})", hint="name a folder with --data") from error
+    folder = cache_folder()
+    if folder is None:
+        raise UsageError("no home folder to draw into", hint="name a folder with --data")
+    return folder

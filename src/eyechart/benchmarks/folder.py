@@ -8,7 +8,7 @@ import msgspec
 from eyechart.benchmarks._answers import AnswerForm
 from eyechart.benchmarks._boxes import BoxFormat, GivenBox, check_convention, crosses_border, to_xyxy
 from eyechart.benchmarks._rows import Columns, Draft, Pictures, RowRules, draft_of
-from eyechart.benchmarks._tables import SUFFIXES, read_rows
+from eyechart.benchmarks._tables import find_question_file, read_rows
 from eyechart.errors import BenchmarkError, UsageError
 from eyechart.geometry import clip
 from eyechart.images.hash import file_sha256
@@ -18,6 +18,7 @@ __all__ = ["FolderKind"]
 
 # Where the bytes lie is no part of which questions are asked.
 _PATH_OPTIONS = frozenset({"file", "image_root"})
+_EXAMPLE = "say which one, for example --option file=mine.csv"
 
 
 class FolderOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -145,24 +146,7 @@ class FolderKind:
             raise UsageError(f"{type(options).__name__} are no options of folder", hint="pass FolderOptions")
         if data is None:
             raise UsageError("folder needs data", hint="--data questions.jsonl, or the folder that holds it")
-        return FolderBenchmark(_question_file(data, options.file), options)
-
-
-def _question_file(data: Path, name: str | None) -> Path:
-    if data.is_file():
-        return data
-    if not data.is_dir():
-        raise UsageError(f"{data} does not exist", hint="check the path given as data")
-    if name is not None:
-        return data / name
-    found = sorted(path for path in data.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file())
-    if len(found) != 1:
-        names = ", ".join(path.name for path in found) or "none"
-        raise UsageError(
-            f"{data} holds {len(found)} question files ({names})",
-            hint="say which one, for example --option file=mine.csv",
-        )
-    return found[0]
+        return FolderBenchmark(find_question_file(data, options.file, _EXAMPLE), options)
 
 
 def _check_ids(drafts: Sequence[Draft]) -> None:

@@ -9,7 +9,9 @@ import msgspec
 from eyechart.benchmarks._release import (
     MEDIA_TYPES,
     ORIGINAL,
+    FolderShelf,
     ManifestEntry,
+    Shelf,
     ViewRow,
     as_box,
     as_boxes,
@@ -19,6 +21,7 @@ from eyechart.benchmarks._release import (
     canonical_rows,
     config_names,
     errata_notes,
+    fetched_from,
     image_name,
     is_sha256,
     metadata_path,
@@ -55,12 +58,17 @@ class SumBenchmark:
     """A release folder: complete, or the part of it that was fetched.
 
     ``warnings`` names the images that a view's rows promise and that are not on disk.
+
+    Args:
+        root: The folder with its papers and rows.
+        shelf: Where its images are; in the same folder if None.
     """
 
     identity: BenchmarkIdentity
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, shelf: Shelf | None = None) -> None:
         self._root = root
+        self._shelf = shelf or FolderShelf(root)
         self._views = config_names(root)
         self._manifest = read_manifest(root)
         self._rows: dict[str, dict[str, ViewRow]] = {}
@@ -72,7 +80,10 @@ class SumBenchmark:
             )
         self._canonical = _by_id(canonical)
         self._errata = errata_notes(read_json(root, "errata"), tuple(self._canonical))
-        self.identity = BenchmarkIdentity(name="sum", revision=self._revision())
+        origin = fetched_from(root)
+        self.identity = BenchmarkIdentity(
+            name="sum", revision=self._revision(), options={"fetched_from": origin} if origin else {}
+        )
 
     def questions(self) -> Iterator[Question]:
         """Yield every question in the order of ``dataset.json``, else of the original view's rows."""
@@ -84,14 +95,15 @@ class SumBenchmark:
         Raises:
             BenchmarkError: If no row shows it, or its file is not on disk.
         """
-        path = self._paths.get(image.file_sha256)
-        if path is None or not path.is_file():
-            where = "is not on disk" if path else "is in no row of this release"
+        name = self._names.get(image.file_sha256)
+        if name is None or not self._shelf.holds(name):
+            where = "is not on disk" if name else "is in no row of this release"
+            place = self._root / name if name else self._root
             raise BenchmarkError(
-                f"{path or self._root}: the picture with SHA-256 {image.file_sha256[:12]}… {where}",
+                f"{place}: the picture with SHA-256 {image.file_sha256[:12]}… {where}",
                 hint="fetch the view it belongs to",
             )
-        return path
+        return self._shelf.path(name)
 
     def released_views(self) -> tuple[str, ...]:
         """Return the release's own configs, in its own order."""
@@ -111,13 +123,13 @@ class SumBenchmark:
         row = self._view(view_id).get(question.id)
         if row is None:
             return None
-        path = self._file(view_id, row.values)
-        if path is None or not path.is_file():
+        name = self._name(view_id, row.values)
+        if name is None or not self._shelf.holds(name):
             return None
         image = self._image(view_id, row)
         values = row.values
         region = as_box(values.get("crop_box_original")) or whole(question.image.size)
-        self._paths[image.file_sha256] = path
+        self._names[image.file_sha256] = name
         return ViewImage(
             question_id=question.id,
             view=view_id,
@@ -133,20 +145,25 @@ class SumBenchmark:
         )
 
     @cached_property
+    def unread_views(self) -> tuple[str, ...]:
+        """The release's views whose rows are not on disk, because only others were fetched."""
+        return tuple(view_id for view_id in self._views if not self._view(view_id))
+
+    @cached_property
     def missing(self) -> dict[str, tuple[str, ...]]:
         """Release-relative paths of the images that rows promise and that are not on disk, by view."""
         absent: dict[str, tuple[str, ...]] = {}
         for view_id in self._views:
             names = [self._name(view_id, row.values) for row in self._view(view_id).values()]
-            lost = tuple(name for name in names if name is not None and not (self._root / name).is_file())
+            lost = tuple(name for name in names if name is not None and not self._shelf.holds(name))
             if lost:
                 absent[view_id] = lost
         return absent
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """One sentence per view that lacks rows or images."""
-        unread = [f"{view_id}: no rows on disk" for view_id in self._views if not self._view(view_id)]
+        """One sentence for the views that lack rows, and one for each view that lacks images."""
+        unread = [f"{', '.join(self.unread_views)}: no rows on disk"] if self.unread_views else []
         lost = [
             f"{view_id}: {len(names)} of {len(self._view(view_id))} images missing: {', '.join(names[:_N_SHOWN])}"
             f"{', …' if len(names) > _N_SHOWN else ''}"
@@ -159,14 +176,14 @@ class SumBenchmark:
         return {question_id: self._question(row) for question_id, row in self._canonical.items()}
 
     @cached_property
-    def _paths(self) -> dict[str, Path]:
-        """Where each known content hash lies; released views are added as they are asked for."""
+    def _names(self) -> dict[str, str]:
+        """The image of each known content hash; released views are added as they are asked for."""
         found = {}
         for question in self._questions.values():
             row = self._view(ORIGINAL).get(question.id) or self._canonical[question.id]
-            path = self._file(ORIGINAL, row.values)
-            if path is not None:
-                found[question.image.file_sha256] = path
+            name = self._name(ORIGINAL, row.values)
+            if name is not None:
+                found[question.image.file_sha256] = name
         return found
 
     def _first_rows(self) -> list[ViewRow]:
@@ -185,10 +202,6 @@ class SumBenchmark:
         path = values.get("image")
         return image_name(view_id, f"../../../{path}") if isinstance(path, str) else None
 
-    def _file(self, view_id: str, values: Mapping[str, object]) -> Path | None:
-        name = self._name(view_id, values)
-        return None if name is None else self._root / name
-
     def _image(self, view_id: str, row: ViewRow) -> ImageRef:
         """Return what metadata and manifest say about a row's image; only what they leave out is read from the file."""
         name = self._name(view_id, row.values)
@@ -199,7 +212,7 @@ class SumBenchmark:
         size = as_size(row.values) or entry.size
         media_type = MEDIA_TYPES.get(Path(name).suffix.lower())
         if sha256 is None or size is None or media_type is None:
-            return probe_image(self._root / name)
+            return probe_image(self._shelf.path(name))
         return ImageRef(file_sha256=sha256, size=size, media_type=media_type, n_bytes=entry.n_bytes)
 
     def _question(self, canonical: ViewRow) -> Question:

@@ -234,10 +234,13 @@ class AskFlags:
     report: Annotated[
         bool, Parameter(group=_Asking, negative="--no-report", help="Write report.html, figures and tables at the end.")
     ] = True
-    scorer: Annotated[str, Parameter(group=_Asking, help="Scorer, for example option_letter.lenient.")] = (
-        "option_letter"
-    )
-    prompt: Annotated[str, Parameter(group=_Asking, help="Wording, for example letter_legacy@1.")] = "letter_normalized"
+    scorer: Annotated[
+        str | None,
+        Parameter(group=_Asking, help="Scorer, such as option_letter.lenient; the benchmark's own if left out."),
+    ] = None
+    prompt: Annotated[
+        str | None, Parameter(group=_Asking, help="Wording, such as letter_legacy@1; the benchmark's own if left out.")
+    ] = None
 
     plan: Annotated[
         Path | None, Parameter(group=_Asking, help="Plan written by check --write-plan; its results are confirmatory.")

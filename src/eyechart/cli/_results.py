@@ -5,21 +5,23 @@ from typing import TYPE_CHECKING
 from eyechart.cli._output import print_table, say
 
 if TYPE_CHECKING:
+    from eyechart.reports import Table
     from eyechart.schema import Summary
 
 
 _MOST_OPEN_SENTENCES = 4
+_SAID_BY_TABLE = frozenset({"AA_NOISE"})
 
 
 def show_summary(summary: "Summary") -> None:
     """Print the table of views on stdout; findings, failures and warnings on stderr."""
-    from eyechart.reports import format_expense, render_table
+    from eyechart.reports import format_expense, grid_tables, render_table
+    from eyechart.runs.region_findings import collapse_grids
 
-    table = render_table(summary)
-    columns = [f">{column.heading}" if column.is_number else column.heading for column in table.columns]
-    print_table(columns, [list(row.cells) for row in table.rows], title=table.caption)
-    for note in table.notes:
-        say(note)
+    show_table(render_table(summary))
+    for _, _, table in grid_tables(summary):
+        show_table(table)
+    summary = collapse_grids(summary)
     for sentence in _sentences(summary):
         say(f"• {sentence}")
     for failure in summary.failures:
@@ -29,12 +31,23 @@ def show_summary(summary: "Summary") -> None:
         say(format_expense(summary.expense))
     for warning in summary.warnings:
         say(f"warning: {warning}")
+    for rule in summary.rules:
+        if rule.level == "info" and rule.code not in _SAID_BY_TABLE:
+            say(f"note: {rule.code}: {rule.message}")
     n_unscored = sum(condition.n_answered - condition.n_scored for condition in summary.conditions)
     if n_unscored:
         say(
             f"warning: {n_unscored} answers have no score, as no right option is known to {summary.scorer}; "
             f"free answers are scored by --scorer vqa_soft"
         )
+
+
+def show_table(table: "Table") -> None:
+    """Print a table on stdout, its notes on stderr."""
+    columns = [f">{column.heading}" if column.is_number else column.heading for column in table.columns]
+    print_table(columns, [list(row.cells) for row in table.rows], title=table.caption)
+    for note in table.notes:
+        say(note)
 
 
 def _sentences(summary: "Summary") -> list[str]:

@@ -1,15 +1,23 @@
 """Write a collection with all its views."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from cyclopts import Parameter
+import msgspec
+from cyclopts import Group, Parameter
 
 from eyechart.cli._flags import Data, Option, PictureFlags, Plugin, load_plugins, open_named_benchmark
 from eyechart.cli._output import Json, notes_console, print_json, say
 from eyechart.errors import UsageError
+from eyechart.settings import parse_pairs
+
+if TYPE_CHECKING:
+    from eyechart.kinds import Benchmark
+    from eyechart.releases.build import BuildReport
+    from eyechart.releases.layout import BuildSettings
 
 _PICTURES = PictureFlags()
+_Collection = Group("Collection", sort_key=1)
 
 
 def build(
@@ -21,6 +29,25 @@ def build(
     encoding: Annotated[
         Literal["png", "like-original"], Parameter(help="Built views as PNG, or JPEG where the original is JPEG.")
     ] = "png",
+    select: Annotated[
+        Path | None, Parameter(group=_Collection, help="File of the ids to take, one a line, in this order.")
+    ] = None,
+    task: Annotated[
+        tuple[str, ...],
+        Parameter(
+            group=_Collection,
+            negative="",
+            show_default=False,
+            help="Rename a task, as OLD=NEW; recorded, and several may become one; may be repeated.",
+        ),
+    ] = (),
+    title: Annotated[str | None, Parameter(group=_Collection, help="Title of the cards.")] = None,
+    repository: Annotated[
+        str | None, Parameter(group=_Collection, help="OWNER/NAME on the Hugging Face hub, for cards and commands.")
+    ] = None,
+    mirror: Annotated[
+        str | None, Parameter(group=_Collection, help="OWNER/NAME on ModelScope, for the commands.")
+    ] = None,
     jobs: Annotated[int | None, Parameter(help="Rendering processes; one per processor if left out.")] = None,
     data: Data = None,
     option: Option = (),
@@ -31,7 +58,8 @@ def build(
     """Write every view of every question in the layout of SUM, ready for datasets.load_dataset. Goes on if interrupted.
 
     Args:
-        benchmark: Name of a benchmark with target boxes, for example folder.
+        benchmark: Name of a benchmark with target boxes, for example folder; or a recipe, FILE.toml, of several
+            sources with their selections, names and terms.
     """
     from rich.progress import Progress
 
@@ -45,7 +73,6 @@ def build(
             "--exif apply cannot be built: a release keeps the bytes of its originals",
             hint="turn the picture files and their boxes first, or leave --exif out",
         )
-    opened = open_named_benchmark(benchmark, data, option)
     named, preset = resolve_views(views)
     settings = BuildSettings(
         views=named,
@@ -53,6 +80,23 @@ def build(
         geometry=picture_flags.geometry_policy(),
         resampler=picture_flags.resampler,
         encoding=encoding,
+    )
+    if benchmark.endswith(".toml"):
+        if data is not None or option or select is not None or task:
+            raise UsageError(
+                f"{benchmark} is a recipe, which names data, options, selections and tasks itself",
+                hint="leave --data, --option, --select and --task out",
+            )
+        opened, settings = _open_recipe(Path(benchmark), settings)
+    else:
+        opened = _open_selected(benchmark, data, option, select)
+    renamed = {old: str(new) for old, new in parse_pairs(task, "--task").items()}
+    settings = msgspec.structs.replace(
+        settings,
+        tasks={**settings.tasks, **renamed},
+        title=title or settings.title,
+        repository=repository or settings.repository,
+        mirror=mirror or settings.mirror,
     )
     console = notes_console()
     with Progress(console=console, disable=not console.is_terminal, transient=True) as progress:
@@ -67,9 +111,43 @@ def build(
     if json:
         print_json(built)
     else:
-        say(
-            f"{built.n_questions} questions, {built.n_images} images: {built.n_written} written, "
-            f"{built.n_kept} kept from before, {built.n_removed} stale ones removed"
-        )
-    say(f"check it: eyechart verify {out}")
+        _say_built(built)
     return 0
+
+
+def _open_recipe(path: Path, settings: "BuildSettings") -> "tuple[Benchmark, BuildSettings]":
+    from eyechart.releases.collection import open_collection, read_notices, read_recipe
+
+    recipe = read_recipe(path)
+    opened = open_collection(recipe, path.parent)
+    for warning in opened.warnings:
+        say(f"warning: {warning}")
+    changed = msgspec.structs.replace(
+        settings,
+        title=recipe.title,
+        tasks=recipe.tasks,
+        notices=read_notices(recipe, path.parent),
+        repository=recipe.repository,
+        mirror=recipe.mirror,
+        date_published=recipe.date_published,
+    )
+    return opened, changed
+
+
+def _open_selected(name: str, data: Path | None, option: tuple[str, ...], select: Path | None) -> "Benchmark":
+    from eyechart.releases.collection import CollectionBenchmark, Part, read_ids
+
+    opened = open_named_benchmark(name, data, option)
+    return opened if select is None else CollectionBenchmark([Part(opened, read_ids(select))], None)
+
+
+def _say_built(built: "BuildReport") -> None:
+    say(
+        f"{built.n_questions} questions, {built.n_images} images: {built.n_written} written, "
+        f"{built.n_kept} kept from before, {built.n_removed} stale ones removed"
+    )
+    if built.stems.n_split:
+        say(f"{built.stems.n_split} texts split into stem and options; the source texts stay in question_raw")
+    say("before you publish (eyechart uploads nothing):")
+    for line in built.checklist:
+        say(f"  {line}")

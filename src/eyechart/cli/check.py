@@ -34,7 +34,9 @@ def check(
         ),
     ] = (),
     rules: Annotated[Path | None, Parameter(help="TOML file of your own rules; they come first.")] = None,
-    views: Annotated[str, Parameter(help="Comma-separated view ids or a preset; the demo has its own.")] = "",
+    views: Annotated[
+        str | None, Parameter(help="Comma-separated view ids or a preset; the benchmark's own if left out.")
+    ] = None,
     limit: Annotated[int | None, Parameter(help="Look at so many questions.")] = None,
     data: Data = None,
     option: Option = (),
@@ -53,7 +55,7 @@ def check(
 
     load_plugins(plugin)
     opened = open_named_benchmark(benchmark, data, option)
-    named, _ = choose_views(opened, views or _default_views(benchmark))
+    named, _ = choose_views(opened, views)
     if study_flags.is_used:
         return study_flags.show(opened, named, limit, json=json)
     table = seen_table(
@@ -82,6 +84,7 @@ def seen_table(
 ) -> "SeenTable":
     """Plan the views and work out what each model sees of them; four families if no model is named."""
     from eyechart.opening import open_prompt
+    from eyechart.runs.choosing import defaults_of
     from eyechart.runs.plan import PlanOptions, plan_run
     from eyechart.schema import ModelIdentity
     from eyechart.seen.check import FOUR_FAMILIES, check_pictures, shown_pictures
@@ -90,7 +93,7 @@ def seen_table(
     plan = plan_run(
         benchmark,
         views,
-        open_prompt(),
+        open_prompt(defaults_of(benchmark).prompt),
         model=ModelIdentity("check", "any"),
         options=PlanOptions(
             geometry_policy=picture_flags.geometry_policy(), limit=limit, resampler=picture_flags.resampler
@@ -135,14 +138,6 @@ def _notes(checked: "ModelCheck") -> list[str]:
     if checked.reason:
         notes.append(f"{checked.model}: {checked.reason}")
     return [*notes, *(f"warning: {warning}" for warning in checked.warnings)]
-
-
-def _default_views(benchmark: str) -> str:
-    if benchmark != "demo":
-        return "sum29"
-    from eyechart.benchmarks.demo import DEMO_VIEWS
-
-    return ",".join(DEMO_VIEWS)
 
 
 def _identities(models: tuple[str, ...], settings: tuple[str, ...]) -> "tuple[ModelIdentity, ...]":

@@ -22,17 +22,15 @@ def demo(
     json: Json = False,
 ) -> int:
     """Ask forty questions about twenty pictures under eight views, offline, with an OCR model (not a VLM)."""
-    from eyechart.benchmarks.demo import DEMO_VIEWS
     from eyechart.cli.check import seen_table, show_seen
-    from eyechart.views import resolve_views
+    from eyechart.runs.choosing import choose_views
 
     opened = open_named_benchmark("demo", data, ())
-    views = ",".join(DEMO_VIEWS)
-    outcome = ask(opened, model, views, model_flags=model_flags, ask_flags=ask_flags, picture_flags=_PICTURES)
+    outcome = ask(opened, model, None, model_flags=model_flags, ask_flags=ask_flags, picture_flags=_PICTURES)
     code = show_outcome(outcome, json=json, has_report=ask_flags.report)
     if not json:
         say("what four hosted families would see of the same pictures (geometry only, by documented rules):")
-        show_seen(seen_table(opened, resolve_views(views)[0]))
+        show_seen(seen_table(opened, choose_views(opened, None).views))
     say("compare views of your own pictures: eyechart run folder --data questions.jsonl --model …")
     say("ask your own model the same: eyechart demo --model openai/NAME --base-url URL")
     return code

@@ -39,7 +39,9 @@ def diff(
         float | None, Parameter(help="Exit 4 if an interval lies entirely below this difference, such as -0.02.")
     ] = None,
     confidence: Annotated[float, Parameter(help="Coverage of the intervals.")] = 0.95,
-    scorer: Annotated[str, Parameter(help="Judges every run, for example option_letter.lenient.")] = "option_letter",
+    scorer: Annotated[
+        str | None, Parameter(help="Judges every run, such as option_letter.lenient; the first run's own if left out.")
+    ] = None,
     plugin: Plugin = (),
     json: Json = False,
 ) -> int:
@@ -78,21 +80,24 @@ def diff(
     return 0
 
 
-def _read(folders: "Sequence[Path]", scorer: str) -> "tuple[list[Side], str]":
+def _read(folders: "Sequence[Path]", scorer: str | None) -> "tuple[list[Side], str]":
     """Judge every run by one scorer and gather it; nothing is written into the run folders."""
-    from eyechart.opening import open_scorer
     from eyechart.runs.cells import read_table
+    from eyechart.runs.choosing import choose_scorer
     from eyechart.runs.pairing import Side
+    from eyechart.runs.readings import judge_unread
     from eyechart.runs.score import judge, scorer_id_of
     from eyechart.runs.store import RunStore
 
-    chosen, mode = open_scorer(scorer)
-    scorer_id = scorer_id_of(chosen, mode)
     stores = [RunStore(folder) for folder in folders]
-    return [
-        Side(label, read_table(store, scorer_id, judge(store, chosen, mode)))
-        for label, store in zip(_labels(stores), stores, strict=True)
-    ], scorer_id
+    chosen, mode = choose_scorer(stores[0], scorer)
+    scorer_id = scorer_id_of(chosen, mode)
+    sides = []
+    for label, store in zip(_labels(stores), stores, strict=True):
+        scores = judge(store, chosen, mode)
+        table = read_table(store, scorer_id, scores)
+        sides.append(Side(label, table, judge_unread(store, table, scorer_id, scores)))
+    return sides, scorer_id
 
 
 def _labels(stores: "Sequence[RunStore]") -> list[str]:
@@ -131,6 +136,14 @@ def _show(comparison: "Comparison") -> None:
             say(
                 f"• {one.view}: {verdict} within ±{100 * one.equivalence.margin:g} points, p = {one.equivalence.p:.3g} "
                 "(two one-sided tests)"
+            )
+        if one.changes:
+            what = f"{one.contrast.condition} − {one.contrast.baseline}"
+            where = "" if comparison.kind == "views" else f" on {one.view}"
+            say(
+                f"warning: {what}{where} is not robust to how unreadable and missing answers are counted: "
+                f"{' and '.join(one.changes)} changes"
+                + (f"; --allow {' '.join(one.contrast.blocked_by)} shows it" if one.contrast.blocked_by else "")
             )
     if comparison.differences:
         first = comparison.differences[0].contrast
@@ -191,8 +204,8 @@ def _row(one: "Difference", kind: str) -> list[str]:
         str(contrast.n_questions),
         str(contrast.n_clusters),
         f"{format_contrast(contrast)}{star}",
-        format_p(contrast.p_adjusted),
-        format_p(contrast.p),
+        format_p(None if contrast.blocked_by else contrast.p_adjusted),
+        format_p(None if contrast.blocked_by else contrast.p),
         str(contrast.gained),
         str(contrast.lost),
         *([] if one.equivalence is None else [format_p(one.equivalence.p)]),

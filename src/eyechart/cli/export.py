@@ -17,7 +17,9 @@ export = App(name="export")
 def write_table(
     *runs: Path,
     out: Annotated[Path, Parameter(help="File to write, .csv or .parquet.")] = Path("long.csv"),
-    scorer: Annotated[str, Parameter(help="Judges every run, for example option_letter.lenient.")] = "option_letter",
+    scorer: Annotated[
+        str | None, Parameter(help="Judges every run, such as option_letter.lenient; the first run's own if left out.")
+    ] = None,
     anonymous: Annotated[
         bool, Parameter(negative="", help="Leave out the run's name and the organisation in the model's name.")
     ] = False,
@@ -28,8 +30,8 @@ def write_table(
     Args:
         runs: Run folders.
     """
-    from eyechart.opening import open_scorer
     from eyechart.runs.cells import read_table
+    from eyechart.runs.choosing import choose_scorer
     from eyechart.runs.export import long_rows, write_long
     from eyechart.runs.score import judge, scorer_id_of
     from eyechart.runs.store import RunStore
@@ -37,10 +39,15 @@ def write_table(
     load_plugins(plugin)
     if not runs:
         raise UsageError("no run was named", hint="eyechart export RUN --out long.csv")
-    chosen, mode = open_scorer(scorer)
-    scorer_id = scorer_id_of(chosen, mode)
     stores = [RunStore(folder) for folder in runs]
+    chosen, mode = choose_scorer(stores[0], scorer)
+    scorer_id = scorer_id_of(chosen, mode)
     tables = (read_table(store, scorer_id, judge(store, chosen, mode)) for store in stores)
     n_rows = write_long((row for table in tables for row in long_rows(table, scorer_id, is_anonymous=anonymous)), out)
     say(f"wrote {out}, {n_rows} rows")
     return 0
+
+
+export.command(
+    "eyechart.cli._export_site:site", name="site", help="Write the explorer's screens as plain files that open offline."
+)

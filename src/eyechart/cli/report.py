@@ -16,7 +16,9 @@ def report(
     run: Path,
     /,
     *,
-    scorer: Annotated[str, Parameter(help="For example option_letter.lenient.")] = "option_letter",
+    scorer: Annotated[
+        str | None, Parameter(help="For example option_letter.lenient; the one of the run if left out.")
+    ] = None,
     out: Annotated[Path | None, Parameter(help="Folder for the report; the run folder if left out.")] = None,
     anonymous: Annotated[
         bool, Parameter(negative="", help="Remove user, host, paths, endpoint and organisation.")
@@ -35,8 +37,8 @@ def report(
     Args:
         run: Run folder.
     """
-    from eyechart.opening import open_scorer
     from eyechart.reports import write_all
+    from eyechart.runs.choosing import choose_scorer
     from eyechart.runs.registration import read_plan
     from eyechart.runs.score import score_run
     from eyechart.runs.store import RunStore
@@ -44,7 +46,7 @@ def report(
 
     load_plugins(plugin)
     store = RunStore(run)
-    chosen, mode = open_scorer(scorer)
+    chosen, mode = choose_scorer(store, scorer)
     registered = None if plan is None else read_plan(plan)
     summary = summarise(store, score_run(store, chosen, mode), registered)
     names = (*hide, *_own_names()) if anonymous else hide

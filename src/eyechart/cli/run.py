@@ -14,6 +14,7 @@ from eyechart.cli._flags import (
     load_plugins,
     open_named_benchmark,
 )
+from eyechart.cli._hub import open_streamed_release
 from eyechart.cli._output import Json, print_json, say
 
 if TYPE_CHECKING:
@@ -36,7 +37,14 @@ def run(
     /,
     *,
     model: str,
-    views: Annotated[str, Parameter(help="Comma-separated view ids or a preset.")] = "sum29",
+    views: Annotated[
+        str | None,
+        Parameter(help="Comma-separated view ids or a preset; the benchmark's own if left out, else sum29."),
+    ] = None,
+    stream: Annotated[
+        bool,
+        Parameter(negative="", show_default=False, help="Load released images from the hub as needed; keep none."),
+    ] = False,
     data: Data = None,
     option: Option = (),
     plugin: Plugin = (),
@@ -52,7 +60,10 @@ def run(
         model: provider/name, for example openai/gpt-4o, ocr/rapidocr or replay/answers.jsonl.
     """
     load_plugins(plugin)
-    opened = open_named_benchmark(benchmark, data, option)
+    if stream:
+        opened: Benchmark = open_streamed_release(benchmark, data, views or "sum29")
+    else:
+        opened = open_named_benchmark(benchmark, data, option)
     if ask_flags.shard is not None:
         return _run_shard(opened, model, views, model_flags, ask_flags, picture_flags)
     outcome = ask(opened, model, views, model_flags=model_flags, ask_flags=ask_flags, picture_flags=picture_flags)
@@ -62,7 +73,7 @@ def run(
 def ask(
     benchmark: "Benchmark",
     model: str,
-    views: str,
+    views: str | None,
     *,
     model_flags: ModelFlags,
     ask_flags: AskFlags,
@@ -78,7 +89,7 @@ def _with_progress(
     start: "Callable[..., Result]",
     benchmark: "Benchmark",
     model: str,
-    views: str,
+    views: str | None,
     model_flags: ModelFlags,
     ask_flags: AskFlags,
     picture_flags: PictureFlags,
@@ -86,20 +97,22 @@ def _with_progress(
     from eyechart.cli._progress import RunProgress
     from eyechart.opening import open_prompt
     from eyechart.runs.balanced import open_balanced
+    from eyechart.runs.choosing import defaults_of
 
     named, preset = choose_views(benchmark, views)
     if ask_flags.blind:
         named = with_blind_views(named)
     options = ask_flags.run_options(model_flags, picture_flags, preset)
     opened = open_balanced(model, model_flags.options(), model_flags.base_url)
+    prompt = open_prompt(ask_flags.prompt or defaults_of(benchmark).prompt)
     with RunProgress() as progress:
-        return start(benchmark, opened, named, open_prompt(ask_flags.prompt), options=options, listener=progress)
+        return start(benchmark, opened, named, prompt, options=options, listener=progress)
 
 
 def _run_shard(
     benchmark: "Benchmark",
     model: str,
-    views: str,
+    views: str | None,
     model_flags: ModelFlags,
     ask_flags: AskFlags,
     picture_flags: PictureFlags,
@@ -118,21 +131,14 @@ def _run_shard(
     return asked.exit_code
 
 
-def choose_views(benchmark: "Benchmark", text: str) -> tuple[tuple["View", ...], str | None]:
-    """Return the views named on the command line; ``sum29`` means a release's own views where it has any."""
-    from eyechart.errors import UsageError
-    from eyechart.views import parse_view, resolve_views
+def choose_views(benchmark: "Benchmark", text: str | None) -> tuple[tuple["View", ...], str | None]:
+    """Return the views named on the command line, else the benchmark's own, and say what a release cannot be asked."""
+    from eyechart.runs import choosing
 
-    released = benchmark.released_views()
-    if text != "sum29" or not released:
-        return resolve_views(text)
-    views = []
-    for view_id in released:
-        try:
-            views.append(parse_view(view_id))
-        except UsageError:
-            say(f"warning: view {view_id} of this release is of no known family and is not asked")
-    return tuple(views), "release"
+    chosen = choosing.choose_views(benchmark, text)
+    for view_id in chosen.unknown:
+        say(f"warning: view {view_id} of this release is of no known family and is not asked")
+    return chosen.views, chosen.preset
 
 
 def with_blind_views(views: tuple["View", ...]) -> tuple["View", ...]:

@@ -1,38 +1,93 @@
-"""Score stored answers again; no model is asked."""
+"""Score stored answers again, or predictions made elsewhere; no model is asked."""
 
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
-from eyechart.cli._flags import Plugin, load_plugins
+from eyechart.cli._flags import Data, Option, Plugin, load_plugins, open_named_benchmark
 from eyechart.cli._output import Json, print_json, say
+from eyechart.errors import UsageError
+
+_Given = Group("Predictions", sort_key=1)
 
 
 def score(
-    run: Path,
+    run: Path | None = None,
     /,
     *,
-    scorer: Annotated[str, Parameter(help="For example option_letter.lenient or option_letter.strict@1.")] = (
-        "option_letter"
-    ),
+    scorer: Annotated[
+        str | None,
+        Parameter(help="For example option_letter.strict@1; the one of the run if left out, else option_letter."),
+    ] = None,
+    predictions: Annotated[
+        tuple[Path, ...],
+        Parameter(
+            group=_Given,
+            negative="",
+            show_default=False,
+            help="File of predictions instead of a run: JSONL or CSV with id, view_id and response, a VLMEvalKit table "
+            "(xlsx, tsv, json) or lmms-eval samples (jsonl); may be repeated.",
+        ),
+    ] = (),
+    benchmark: Annotated[str, Parameter(group=_Given, help="What the predictions answer.")] = "sum",
+    data: Data = None,
+    option: Option = (),
+    view: Annotated[
+        str | None,
+        Parameter(group=_Given, help="View of rows that name none, where the file's name does not end in it."),
+    ] = None,
+    metric: Annotated[
+        str | None, Parameter(group=_Given, help="Metric of lmms-eval to compare with; else the first one.")
+    ] = None,
+    changed: Annotated[int, Parameter(group=_Given, help="How many items that changed to print; --json has all.")] = 20,
     plugin: Plugin = (),
     json: Json = False,
 ) -> int:
-    """Judge the stored answers of a run and estimate again. Works while the run goes on, and never calls a model.
+    """Judge the stored answers of a run and estimate again, or judge predictions of a file. Never calls a model.
+
+    With --predictions, both accuracies are printed by view, family, source and task; a file of another kit that holds
+    its own scores is also compared: theirs, ours, the difference, and the items that changed.
 
     Args:
         run: Run folder.
     """
+    load_plugins(plugin)
+    if (run is None) == (not predictions):
+        raise UsageError(
+            "score needs a run folder or --predictions, one of them",
+            hint="eyechart score RUN, or eyechart score --predictions FILE --data RELEASE",
+        )
+    if run is not None:
+        return _score_run(run, scorer, json=json)
+    from eyechart.cli._predictions import show_given
+    from eyechart.opening import DEFAULT_SCORER, open_scorer
+    from eyechart.releases.evaluate import evaluate_predictions
+    from eyechart.releases.given import read_given
+    from eyechart.releases.rescore import compare_scores
+
+    opened = open_named_benchmark(benchmark, data, option) if data is not None or benchmark != "sum" else None
+    given = read_given(predictions, opened, view=view, metric=metric)
+    chosen, mode = open_scorer(scorer or DEFAULT_SCORER)
+    report = evaluate_predictions(given.questions, given.predictions, given.views, chosen, mode)
+    compared = compare_scores(given.questions, given.predictions, report)
+    if json:
+        read = {"files": given.files, "unmatched": given.unmatched, "n_repeated": given.n_repeated}
+        print_json({"read": read, "report": report, "compared": compared, "other_answers": given.other_answers})
+    else:
+        show_given(given, report, compared, n_changed=changed)
+    return 0
+
+
+def _score_run(run: Path, scorer: str | None, *, json: bool) -> int:
     from eyechart.cli._results import show_summary
-    from eyechart.opening import open_scorer
+    from eyechart.runs.choosing import choose_scorer
     from eyechart.runs.score import score_run
     from eyechart.runs.store import RunStore
     from eyechart.runs.summarise import summarise
 
-    load_plugins(plugin)
     store = RunStore(run)
-    chosen, mode = open_scorer(scorer)
+    chosen, mode = choose_scorer(store, scorer)
     scorer_id = score_run(store, chosen, mode)
     summary = summarise(store, scorer_id)
     if json:

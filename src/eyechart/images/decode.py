@@ -32,6 +32,7 @@ NOTES = {
 """What can stand in ``DecodedImage.notes``, and what it means."""
 
 _STANDING_MEDIA_TYPES = frozenset({"image/jpeg", "image/png", "image/webp"})
+_ENDS = {"image/jpeg": b"\xff\xd9", "image/png": b"IEND\xaeB`\x82"}
 
 # What an EXIF orientation asks a viewer to do (EXIF 2.32, 4.6.5.A), and what undoes it.
 _APPLY_ORIENTATION = {
@@ -81,7 +82,7 @@ def decode(source: Path | bytes, policy: DecodePolicy | None = None, place: str 
         raise ImageError(
             f"{place}: {form.size.width}×{form.size.height} = {form.size.n_px:,} pixels, more than "
             f"{MAX_DECODED_PIXELS:,} are not decoded at once",
-            hint="use the tiled path, eyechart.images.giga, which reads regions and downsamples in bounded memory",
+            hint="make it smaller, or build its views in bounded memory with eyechart build or eyechart.images.giga",
         )
     image = _load(content, place)
     image, orientation_notes = _orient(image, form, policy)
@@ -94,7 +95,8 @@ def decode(source: Path | bytes, policy: DecodePolicy | None = None, place: str 
 def is_standing(form: ImageForm) -> bool:
     """Whether a file's own bytes may be sent: any decoder gives the pixels of ``decode@1`` for them.
 
-    So it is 8-bit RGB or grey, JPEG, PNG or WebP, with no orientation, profile, gamma, transparency or second frame.
+    So it is 8-bit RGB or grey, JPEG, PNG or WebP, with no orientation, profile, gamma, transparency or second frame,
+    and no larger than what is decoded at once. Whether the file is whole is another question: ``has_end``.
 
     Example:
         >>> from eyechart.schema import Size
@@ -105,7 +107,26 @@ def is_standing(form: ImageForm) -> bool:
     """
     needs_no_treatment = not (form.has_icc or form.has_alpha or form.has_gamma or form.is_animated)
     is_plain = form.mode in {"RGB", "L"} and form.bits == BYTE_BITS
-    return form.media_type in _STANDING_MEDIA_TYPES and is_plain and needs_no_treatment and form.exif_orientation == 1
+    is_one_of_ours = form.media_type in _STANDING_MEDIA_TYPES and form.size.n_px <= MAX_DECODED_PIXELS
+    return is_one_of_ours and is_plain and needs_no_treatment and form.exif_orientation == 1
+
+
+def has_end(content: bytes, media_type: str) -> bool:
+    r"""Whether the bytes end as a whole file of this type does; False also where something follows the end.
+
+    A glance at a few bytes, so that a file that is sent as it is need not be decoded. What ends otherwise may still be
+    whole: decode it to know.
+
+    Example:
+        >>> has_end(b"...\xff\xd9", "image/jpeg"), has_end(b"...", "image/jpeg")
+        (True, False)
+    """
+    if media_type == "image/webp":
+        # RIFF counts what follows its length field, and pads an odd length.
+        n_bytes = int.from_bytes(content[4:8], "little") + 8
+        return len(content) in {n_bytes, n_bytes + n_bytes % 2}
+    end = _ENDS.get(media_type)
+    return end is not None and content.endswith(end)
 
 
 def check_decodable(form: ImageForm, place: str) -> None:

@@ -103,10 +103,19 @@ def encode_jpeg(pixels: Pixels, quality: int, subsampling: Subsampling) -> bytes
         >>> encode_jpeg(np.zeros((8, 8, 3), np.uint8), 95, "4:4:4")[:2]
         b'\xff\xd8'
     """
+    return encode_image_jpeg(Image.fromarray(pixels), quality, subsampling)
+
+
+def encode_image_jpeg(image: Image.Image, quality: int, subsampling: Subsampling) -> bytes:
+    """Return a Pillow image of mode RGB as ``encode_jpeg`` does its pixels.
+
+    Raises:
+        UsageError: If the quality is not 1 to 100.
+    """
     if not 1 <= quality <= MAX_JPEG_QUALITY:
         raise UsageError(f"JPEG quality {quality}", hint="give a quality from 1 to 100")
     stream = BytesIO()
-    Image.fromarray(pixels).save(stream, "JPEG", quality=quality, subsampling=subsampling)
+    image.save(stream, "JPEG", quality=quality, subsampling=subsampling)
     return stream.getvalue()
 
 

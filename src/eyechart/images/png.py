@@ -6,6 +6,7 @@ Lossless; the bytes depend on the pixels and on the deflate library, the pixels 
 import struct
 import zlib
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -46,6 +47,44 @@ def png_pieces(canvas: Size, offset: tuple[int, int], pixels: Pixels) -> Iterato
     for pieces in _grouped(_zlib_stream(canvas, offset, pixels)):
         yield _chunk(b"IDAT", pieces)
     yield _chunk(b"IEND", [])
+
+
+def png_of_rows(canvas: Size, parts: Iterable["DeflatedRows"]) -> Iterator[bytes]:
+    """Yield a PNG file made of deflated rows, from top to bottom; they must fill the canvas."""
+    yield _SIGNATURE + _chunk(b"IHDR", [struct.pack(">IIBBBBB", canvas.width, canvas.height, 8, 2, 0, 0, 0)])
+    yield _chunk(b"IDAT", [_ZLIB_HEADER])
+    checksum = 1
+    for part in parts:
+        yield part.chunk
+        checksum = combine_adler32(checksum, part.adler32, part.n_bytes)
+    yield _chunk(b"IDAT", [END_OF_STREAM + struct.pack(">I", checksum)])
+    yield _chunk(b"IEND", [])
+
+
+class DeflatedRows(NamedTuple):
+    """Rows of a PNG, filtered and deflated on their own, so that they can stand in several files.
+
+    Args:
+        chunk: A whole IDAT chunk.
+        adler32: Checksum of the filtered rows.
+        n_bytes: Their length.
+    """
+
+    chunk: bytes
+    adler32: int
+    n_bytes: int
+
+
+def deflate_rows(pixels: Pixels) -> DeflatedRows:
+    """Return whole rows, (height, canvas width, 3) uint8, as a part of a PNG."""
+    height, width, _ = pixels.shape
+    compressor = new_compressor()
+    pieces, checksum = [], 1
+    for band in _filtered_bands(width, 0, pixels):
+        checksum = adler32(band, checksum)
+        pieces.append(compressor.compress(band))
+    pieces.append(compressor.flush(zlib.Z_FULL_FLUSH))
+    return DeflatedRows(_chunk(b"IDAT", pieces), checksum, height * (1 + 3 * width))
 
 
 def _chunk(name: bytes, pieces: list[bytes]) -> bytes:

@@ -36,6 +36,11 @@ class RenderOutcome(Value, frozen=True):
     error: EyechartError | None = None
 
 
+def n_processors() -> int:
+    """Return how many processors this process may use: fewer than there are inside a container or a job."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def render_batches(
     jobs: Sequence[PictureJob],
     out_dir: Path,
@@ -60,7 +65,7 @@ def render_batches(
         ImageError: If a process was killed, usually for lack of memory.
     """
     check_resampler(settings.resampler)
-    n_processes = max(1, min(n_processes or os.cpu_count() or 1, len(jobs)))
+    n_processes = max(1, min(n_processes or n_processors(), len(jobs)))
     if n_processes == 1:
         yield from (_outcome(job, out_dir, settings) for job in jobs)
         return

@@ -16,6 +16,13 @@ from eyechart.settings import read_settings
 NOT_SENT = "not-sent"
 # The most that OpenAI takes.
 N_TOP_TOKENS = 20
+SAMPLING_FLAGS = {
+    "temperature": "--temperature",
+    "top_p": "--top-p",
+    "seed": "--sampling-seed",
+    "max_tokens": "--max-tokens",
+}
+"""Sampling parameters belong to the request, whatever the model, and have flags of their own."""
 
 Detail = Literal["low", "high", "auto", "original", "not-sent"]
 Interface = Literal["chat_completions", "responses"]
@@ -71,7 +78,7 @@ def read_sent_settings(declared: type[AnySettings], options: ModelOptions, what:
     """
     optional = {field.encode_name for field in msgspec.structs.fields(declared) if field.default is None}
     given = {key: value for key, value in options.settings.items() if not (value == NOT_SENT and key in optional)}
-    return read_settings(declared, given, what)
+    return read_settings(declared, given, what, SAMPLING_FLAGS)
 
 
 def recorded_settings(settings: msgspec.Struct, extra_body: JsonObject) -> JsonObject:

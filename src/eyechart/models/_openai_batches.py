@@ -24,7 +24,7 @@ def batch_lines(bodies: Mapping[str, JsonObject], path: str) -> bytes:
 
     Example:
         >>> batch_lines({"r": {"model": "m"}}, "/v1/responses")
-        b'{"custom_id":"r","method":"POST","url":"/v1/responses","body":{"model":"m"}}\\n'
+        b'{"custom_id":"r","method":"POST","url":"/v1/responses","body":{"model":"m"}}\n'
     """
     lines = ({"custom_id": id_, "method": "POST", "url": path, "body": body} for id_, body in bodies.items())
     return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)

@@ -10,33 +10,32 @@ from eyechart.images.files import write_pieces
 from eyechart.images.render import RenderSettings
 from eyechart.images.workers import PictureJob, RenderOutcome, render_batches
 from eyechart.kinds import Benchmark
-from eyechart.releases import card as papers
+from eyechart.releases.checklist import closing_checklist
+from eyechart.releases.curation import curate
 from eyechart.releases.journal import BuiltImage, Journal, is_whole, read_built, write_if_changed
 from eyechart.releases.layout import BuildSettings, PlannedImage, check_unique_names, plan_release
-from eyechart.releases.rows import (
-    canonical_row,
-    encode_document,
-    encode_rows,
-    foreign_fields,
-    plain_foreign_names,
-    question_fields,
-    view_row,
-)
+from eyechart.releases.papers import write_papers
+from eyechart.releases.rows import encode_document
+from eyechart.releases.stems import SplitReport
 from eyechart.schema import Question, Value
-from eyechart.views import format_view
 
 _BLOCK_BYTES = 1 << 20
 _IMAGE_NAME = re.compile(r"data/[^/]+/test/images/[^/]+")
 
 
 class BuildReport(Value, frozen=True):
-    """What a build did: images written now, images kept from before, stale files removed."""
+    """What a build did: images written now, images kept from before, stale files removed.
+
+    ``stems`` says which texts were split from their options, ``checklist`` what is left to do before publishing.
+    """
 
     n_questions: int
     n_images: int
     n_written: int
     n_kept: int
     n_removed: int
+    stems: SplitReport
+    checklist: tuple[str, ...]
 
 
 def build_release(
@@ -68,7 +67,8 @@ def build_release(
         BenchmarkError: If there is no question, or an original changed since it was read.
     """
     settings = settings or BuildSettings()
-    questions = tuple(benchmark.questions())
+    curated = curate(benchmark.questions(), settings.tasks)
+    questions = curated.questions
     if not questions:
         raise BenchmarkError(f"benchmark {benchmark.identity.name} has no question", hint="check the data")
     images = tuple(plan_release(questions, settings))
@@ -88,12 +88,20 @@ def build_release(
         finished.update({image.path: image for image in batch})
         if on_progress is not None:
             on_progress(len(finished), len(images))
-    _write_papers(benchmark, questions, images, out, settings)
+    write_papers(benchmark, curated, images, out, settings)
     n_removed = _remove_stale(out, set(built) - {image.name for image in images})
     manifest = [finished[image.name] for image in images]
     write_if_changed(out / "metadata" / "image_manifest.json", encode_document(manifest))
     journal.remove()
-    return BuildReport(len(questions), len(images), len(images) - n_kept, n_kept, n_removed)
+    return BuildReport(
+        n_questions=len(questions),
+        n_images=len(images),
+        n_written=len(images) - n_kept,
+        n_kept=n_kept,
+        n_removed=n_removed,
+        stems=curated.split_report,
+        checklist=closing_checklist(curated, settings, out),
+    )
 
 
 def _make(
@@ -182,44 +190,3 @@ def _remove_stale(out: Path, names: set[str]) -> int:
     for part in (out / "data").glob("*/test/images/.*.part"):
         part.unlink()
     return len(stale)
-
-
-def _write_papers(
-    benchmark: Benchmark,
-    questions: Sequence[Question],
-    images: Sequence[PlannedImage],
-    out: Path,
-    settings: BuildSettings,
-) -> None:
-    """Write everything that is text, except the manifest."""
-    originals = {image.question_id: image for image in images if image.is_original}
-    _write_rows(questions, images, out, settings)
-    names = {question.id: benchmark.image_path(question.image).name for question in questions}
-    paths = {question_id: image.name for question_id, image in originals.items()}
-    documents = {
-        "dataset.json": [canonical_row(question, originals[question.id]) for question in questions],
-        "metadata/validation_summary.json": papers.summary(questions, images, settings, benchmark.identity),
-        "metadata/errata.json": papers.errata(questions),
-        "metadata/path_mapping.json": papers.path_mapping(questions, names, paths),
-    }
-    for name, content in documents.items():
-        write_if_changed(out / name, encode_document(content))
-    write_if_changed(out / "README.md", papers.card(questions, images, settings))
-    write_if_changed(out / "THIRD_PARTY_NOTICES.md", papers.notices(questions))
-
-
-def _write_rows(
-    questions: Sequence[Question], images: Sequence[PlannedImage], out: Path, settings: BuildSettings
-) -> None:
-    plain = plain_foreign_names(questions)
-    fields = {
-        question.id: {
-            **question_fields(question),
-            **{name: entry for name, entry in foreign_fields(question).items() if name in plain},
-        }
-        for question in questions
-    }
-    for view in settings.views:
-        view_id = format_view(view)
-        rows = [view_row(fields[image.question_id], view, image) for image in images if image.view_id == view_id]
-        write_if_changed(out / "data" / view_id / "test" / "metadata.jsonl", encode_rows(rows))

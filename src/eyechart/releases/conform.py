@@ -1,6 +1,6 @@
 """Which policies explain the boxes, sizes and pixels of a release: what its makers left open, read from its data."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 from typing import get_args
@@ -19,6 +19,7 @@ from eyechart.geometry import (
     whole,
 )
 from eyechart.releases.conform_pixels import IdentityCount, PixelSample, ResamplerFit, compare_pixels
+from eyechart.releases.conform_rows import IdentityRule, check_identities
 from eyechart.releases.contents import Contents, Row, read_contents
 from eyechart.releases.row_checks import original_sizes
 from eyechart.releases.view_geometry import known_view
@@ -58,7 +59,9 @@ class ConformReport(Value, frozen=True):
         sizes: Rounding of downsampled sides (G7), from width and height.
         resamplers: Kernels (G9), from the pixels of a sample.
         identities: Pairs that are equal by definition, from the pixels of the sample.
+        rules: Identities between the numbers of rows.
         n_pixel_questions: Questions in that sample.
+        n_questions: Questions of the release.
         saturated: Rows whose crop is the whole image, by view.
         boxes_across_border: Ids whose source box leaves the image.
     """
@@ -67,17 +70,22 @@ class ConformReport(Value, frozen=True):
     sizes: tuple[PolicyFit, ...]
     resamplers: tuple[ResamplerFit, ...]
     identities: tuple[IdentityCount, ...]
+    rules: tuple[IdentityRule, ...]
     n_pixel_questions: int
+    n_questions: int
     saturated: dict[str, int]
     boxes_across_border: tuple[str, ...]
 
 
-def explain_release(root: Path, *, n_pixel_questions: int = DEFAULT_PIXEL_QUESTIONS) -> ConformReport:
+def explain_release(
+    root: Path, *, n_pixel_questions: int = DEFAULT_PIXEL_QUESTIONS, without: Collection[str] = ()
+) -> ConformReport:
     """Fit the open policies of sum.md 1.5 to a release.
 
     Args:
         root: Folder of the release.
         n_pixel_questions: How many questions are decoded, spread evenly over the release; 0 reads no pixel.
+        without: Questions whose images are damaged, so that no pixel of theirs is compared.
 
     Raises:
         BenchmarkError: If the folder holds nothing that looks like a release.
@@ -85,14 +93,16 @@ def explain_release(root: Path, *, n_pixel_questions: int = DEFAULT_PIXEL_QUESTI
     """
     contents, _ = read_contents(root)
     sizes = original_sizes(contents)
-    samples = _pixel_samples(contents, n_pixel_questions)
+    samples = _pixel_samples(contents, sizes, n_pixel_questions, frozenset(without))
     resamplers, identities = compare_pixels(samples)
     return ConformReport(
         crop_boxes=_fit_crop_boxes(contents, sizes),
         sizes=_fit_sizes(contents, sizes),
         resamplers=resamplers,
         identities=identities,
+        rules=check_identities(contents, sizes),
         n_pixel_questions=len(samples),
+        n_questions=len(contents.canonical),
         saturated=_saturated(contents, sizes),
         boxes_across_border=_across_border(contents, sizes),
     )
@@ -180,12 +190,21 @@ def _across_border(contents: Contents, sizes: Mapping[str, Size]) -> tuple[str, 
     )
 
 
-def _pixel_samples(contents: Contents, n_questions: int) -> tuple[PixelSample, ...]:
+def _pixel_samples(
+    contents: Contents, sizes: Mapping[str, Size], n_questions: int, without: frozenset[str]
+) -> tuple[PixelSample, ...]:
     """Return the files of questions spread evenly over those whose original is on disk."""
     files: dict[str, dict[str, Path]] = {}
+    saturated: dict[str, set[str]] = {}
     for view_id, row in _rows(contents):
-        if row.image is not None and (contents.root / row.image).is_file():
+        if row.image is not None and row.id not in without and (contents.root / row.image).is_file():
             files.setdefault(row.id, {})[view_id] = contents.root / row.image
-    usable = [PixelSample(question_id, listed) for question_id, listed in files.items() if "original" in listed]
+            if row.id in sizes and as_box(row.values.get("crop_box_original")) == whole(sizes[row.id]):
+                saturated.setdefault(row.id, set()).add(view_id)
+    usable = [
+        PixelSample(question_id, listed, frozenset(saturated.get(question_id, ())))
+        for question_id, listed in files.items()
+        if "original" in listed
+    ]
     step = max(1, len(usable) // n_questions) if n_questions else len(usable) + 1
     return tuple(usable[::step][:n_questions])

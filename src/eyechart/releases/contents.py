@@ -19,6 +19,7 @@ from eyechart.benchmarks._release import (
 )
 from eyechart.benchmarks._tables import decode_json
 from eyechart.errors import BenchmarkError
+from eyechart.hub.record import read_record
 from eyechart.releases.findings import Finding, found
 from eyechart.releases.journal import JOURNAL_NAME
 
@@ -49,6 +50,7 @@ class Contents(NamedTuple):
         manifest: Entries by path, None where there is no manifest.
         errata: What the errata say, by id.
         summary: The validation summary.
+        fetched: Files that were fetched, None where the folder is no part of a larger release.
     """
 
     root: Path
@@ -59,6 +61,11 @@ class Contents(NamedTuple):
     manifest: dict[str, ManifestEntry] | None
     errata: dict[str, tuple[str, ...]]
     summary: object
+    fetched: frozenset[str] | None = None
+
+    def is_left_out(self, name: str) -> bool:
+        """Return whether a file is missing because only other parts of the release were fetched."""
+        return self.fetched is not None and name not in self.fetched
 
     def is_declared(self, question_id: str) -> bool:
         """Return whether the release itself says that something is odd about a question."""
@@ -71,13 +78,16 @@ def read_contents(root: Path) -> tuple[Contents, tuple[Finding, ...]]:
 
     Raises:
         BenchmarkError: If there is nothing that looks like a release.
+        HubError: If the record of what was fetched is damaged.
     """
     findings = list(_unreadable_files(root))
     broken = {finding.path for finding in findings}
     views = config_names(root) if "metadata/validation_summary.json" not in broken else _folders(root)
+    record = read_record(root)
+    fetched = None if record is None else frozenset(record.files)
     rows: dict[str, tuple[Row, ...]] = {}
     for view_id in views:
-        readable = list(_read_rows(root, view_id))
+        readable = list(_read_rows(root, view_id, fetched))
         rows[view_id] = tuple(entry for entry in readable if isinstance(entry, Row))
         findings += [entry for entry in readable if isinstance(entry, Finding)]
     has_dataset = (root / "dataset.json").is_file() and "dataset.json" not in broken
@@ -100,6 +110,7 @@ def read_contents(root: Path) -> tuple[Contents, tuple[Finding, ...]]:
         manifest=read_manifest(root) if has_manifest else None,
         errata=errata_notes(errata, tuple(canonical)),
         summary=summary,
+        fetched=fetched,
     )
     findings += _missing_papers(contents, broken)
     findings += _unknown_errata(errata, canonical)
@@ -141,12 +152,13 @@ def _unknown_errata(errata: object, canonical: Mapping[str, object]) -> Iterator
                 yield found("unknown_erratum", "metadata/errata.json", question_id, id=question_id)
 
 
-def _read_rows(root: Path, view_id: str) -> Iterator[Row | Finding]:
+def _read_rows(root: Path, view_id: str, fetched: frozenset[str] | None) -> Iterator[Row | Finding]:
     """Yield the rows of one view, and a finding for each line that is none."""
     path = metadata_path(root, view_id)
     name = path.relative_to(root).as_posix()
     if not path.is_file():
-        yield found("missing_metadata", name, view=view_id)
+        is_left_out = fetched is not None and name not in fetched
+        yield found("not_fetched" if is_left_out else "missing_metadata", name, view=view_id)
         return
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from string import ascii_uppercase
 
 import msgspec
 import numpy as np
@@ -10,12 +11,14 @@ from eyechart.kinds import Scorer
 from eyechart.releases.predictions import Prediction, PredictionKey, views_of
 from eyechart.releases.view_geometry import known_view
 from eyechart.schema import Estimate, Question, Response, Score, Value
-from eyechart.stats.bootstrap import draw_weights, percentile_interval, resample_ratios
+from eyechart.stats.arrays import Floats
 from eyechart.stats.clusters import cluster_sums, find_clusters
 from eyechart.stats.conditions import ScoreTable, accuracy_by_condition
+from eyechart.stats.proportion import critical_t
 
-MACRO_METHOD = "mean of group accuracies, percentile bootstrap over images"
-_SEED = 0
+MACRO_METHOD = "mean of group accuracies, linearised over images with one right and one wrong pseudo-question a group"
+_N_PSEUDO = 2
+CONFIDENCE = 0.95
 
 
 class PredictionCell(Value, frozen=True):
@@ -106,8 +109,21 @@ def _score(question: Question, prediction: Prediction | None, scorer: Scorer, mo
     response = Response(
         request_id=f"{prediction.question_id}/{prediction.view}", state=prediction.state, text=prediction.text
     )
-    score = scorer.score(response, question, question.choices, question.answer, mode)
+    choices = prediction.choices or question.choices
+    score = scorer.score(response, question, choices, shown_gold(question, choices), mode)
     return None if score.value is None else score
+
+
+def shown_gold(question: Question, choices: Sequence[str]) -> str | None:
+    """Return the letter under which the right choice is shown, None where the answer is hidden.
+
+    Args:
+        question: The question.
+        choices: Its options in the order shown.
+    """
+    if question.answer is None or tuple(choices) == question.choices:
+        return question.answer
+    return ascii_uppercase[list(choices).index(question.choices[ascii_uppercase.index(question.answer)])]
 
 
 def _by_view(scores: Mapping[str, tuple[Score | None, ...]]) -> dict[str, Columns]:
@@ -188,17 +204,38 @@ def _macro(
     values = np.array([0.0 if score is None else score.value or 0.0 for score in column])
     clusters = find_clusters([question.image_group for question in questions])
     tops, bottoms = cluster_sums(members * values[:, np.newaxis], clusters), cluster_sums(members, clusters)
-    weights = draw_weights(clusters.n_clusters, np.random.default_rng(_SEED))
-    low, high = percentile_interval(resample_ratios(tops, bottoms, weights).mean(axis=1))
+    mean = float((tops.sum(axis=0) / bottoms.sum(axis=0)).mean())
+    low, high = _macro_interval(tops, bottoms)
     return Estimate(
         name=f"macro_accuracy_over_{field}s",
         condition=view,
-        value=float((tops.sum(axis=0) / bottoms.sum(axis=0)).mean()),
-        low=float(low),
-        high=float(high),
+        value=mean,
+        low=min(low, mean),
+        high=max(high, mean),
         n_questions=int(members.sum()),
         n_clusters=clusters.n_clusters,
         n_missing=sum(score is None for score in column),
         method=MACRO_METHOD,
         scorer=scorer,
     )
+
+
+def _macro_interval(tops: Floats, bottoms: Floats) -> tuple[float, float]:
+    """Return the 95 % interval of a mean of ratios; never of zero width, also where every group is all right.
+
+    The pseudo-questions shrink each ratio to p̃ = (T+1)/(m+2). The variance sums over images the squared sum over groups
+    of (T − m·p̃)/(m+2), so that a picture in two groups counts with its covariance, plus the pseudo-questions' own part.
+
+    Args:
+        tops: (n_clusters, n_groups) sums of scores.
+        bottoms: (n_clusters, n_groups) numbers of questions.
+    """
+    n_clusters, n_groups = tops.shape
+    sizes = bottoms.sum(axis=0) + _N_PSEUDO
+    shrunk = (tops.sum(axis=0) + 1) / sizes
+    moves = ((tops - bottoms * shrunk) / sizes).sum(axis=1)
+    pseudo = (((1 - shrunk) ** 2 + shrunk**2) / sizes**2).sum()
+    variance = (n_clusters + _N_PSEUDO) / (n_clusters + 1) * (float((moves**2).sum()) + float(pseudo)) / n_groups**2
+    half = float(critical_t(np.array(n_clusters + 1), CONFIDENCE)) * variance**0.5
+    centre = float(shrunk.mean())
+    return max(0.0, centre - half), min(1.0, centre + half)

@@ -39,7 +39,7 @@ CODES: dict[str, tuple[Level, str]] = {
     "missing_manifest": ("warning", "there is no image manifest, so no hash can be compared"),
     "missing_metadata": ("error", "a declared config has no rows"),
     "not_an_image": ("error", "a file is no picture"),
-    "not_fetched": ("known", "no image of this view is on disk"),
+    "not_fetched": ("known", "images or rows of this view were not fetched"),
     "not_in_manifest": ("error", "the manifest does not name this image"),
     "not_white": ("error", "pixels outside the kept region are not white"),
     "pixels_differ": ("error", "the view's pixels are not those of its original"),

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Literal
 
+import msgspec
+
 from eyechart.errors import UsageError
 from eyechart.geometry import GeometryPolicy
 from eyechart.images.encode import JpegSettings
@@ -48,7 +50,12 @@ class BuildSettings(Value, frozen=True):
         resampler: For downsampled views.
         encoding: Built views as PNG, or in the container of their original (JPEG for JPEG, else PNG).
         jpeg: Used by ``like-original`` only.
-        title: Title of the dataset card.
+        title: Title of the dataset cards.
+        tasks: New name of a task by the name its source has.
+        notices: Terms of a source that the builder states, by source name.
+        repository: ``OWNER/NAME`` on the Hugging Face hub, for cards and commands.
+        mirror: The same on ModelScope.
+        date_published: Day of publication, ``YYYY-MM-DD``.
     """
 
     views: tuple[View, ...] = PRESETS[DEFAULT_PRESET]
@@ -58,6 +65,11 @@ class BuildSettings(Value, frozen=True):
     encoding: Encoding = "png"
     jpeg: JpegSettings = JpegSettings()
     title: str = "Controlled views"
+    tasks: dict[str, str] = msgspec.field(default_factory=dict)
+    notices: dict[str, str] = msgspec.field(default_factory=dict)
+    repository: str | None = None
+    mirror: str | None = None
+    date_published: str | None = None
 
 
 class PlannedImage(Value, frozen=True):

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from eyechart.benchmarks._release import id_of
+from eyechart.benchmarks._release import ID_DIGITS, id_of
 from eyechart.benchmarks._tables import Row, read_rows
 from eyechart.errors import BenchmarkError
 from eyechart.registry import unknown_name
@@ -26,6 +26,10 @@ class Prediction(Value, frozen=True):
         text: The response; None where the row has none, which is no answer and not an empty one.
         state: How the request ended; only errors have no score.
         place: File and line.
+        choices: Options in the order shown, None if that is the question's own.
+        theirs: The score that another kit gave this answer, None where there is none.
+        their_answer: What that kit read from the response.
+        notes: What it did that a score should not depend on.
     """
 
     question_id: str
@@ -33,6 +37,10 @@ class Prediction(Value, frozen=True):
     text: str | None
     state: ResponseState
     place: str
+    choices: tuple[str, ...] | None = None
+    theirs: float | None = None
+    their_answer: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 def read_predictions(
@@ -62,7 +70,7 @@ def read_predictions(
     for path in paths:
         default = view or (path.stem if path.stem in views else None)
         for row in read_rows(path):
-            prediction = _prediction(row, default)
+            prediction = _prediction(row, default, question_ids)
             _check(prediction, question_ids, views)
             key = (prediction.question_id, prediction.view)
             other = found.setdefault(key, prediction)
@@ -80,8 +88,12 @@ def views_of(predictions: Iterable[PredictionKey], views: Sequence[str]) -> tupl
     return tuple(view for view in views if view in given)
 
 
-def _prediction(row: Row, default_view: str | None) -> Prediction:
+def _prediction(row: Row, default_view: str | None, question_ids: Collection[str]) -> Prediction:
     values = row.values
+    question_id = id_of(values, row.place)
+    padded = question_id.zfill(ID_DIGITS)
+    if question_id not in question_ids and padded in question_ids:
+        question_id = padded  # a table program took 000669 for a number
     view = _first(values, VIEW_COLUMNS) or default_view
     if view is None:
         raise BenchmarkError(
@@ -93,7 +105,7 @@ def _prediction(row: Row, default_view: str | None) -> Prediction:
         )
     text = next((values[column] for column in RESPONSE_COLUMNS if column in values), None)
     return Prediction(
-        question_id=id_of(values, row.place),
+        question_id=question_id,
         view=str(view),
         text=None if text is None else str(text),
         state=_state(values, row.place, is_missing=text is None),

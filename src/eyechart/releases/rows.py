@@ -98,10 +98,14 @@ def encode_rows(rows: Sequence[Mapping[str, object]]) -> bytes:
     Columns that are null in every row are left out, because a table reader gives them no type. A box column with one
     fraction in it holds floats throughout.
     """
+    return b"".join(msgspec.json.encode(line) + b"\n" for line in used_columns(rows))
+
+
+def used_columns(rows: Sequence[Mapping[str, object]]) -> list[JsonObject]:
+    """Return the rows as they are written: used columns only, box columns of one type."""
     used = [name for name in dict.fromkeys(name for row in rows for name in row) if _is_used(rows, name)]
     floats = {name for name in BOX_FIELDS if any(_has_fraction(row.get(name)) for row in rows)}
-    lines = ({name: _as_floats(row.get(name)) if name in floats else row.get(name) for name in used} for row in rows)
-    return b"".join(msgspec.json.encode(line) + b"\n" for line in lines)
+    return [{name: _as_floats(row.get(name)) if name in floats else row.get(name) for name in used} for row in rows]
 
 
 def encode_document(content: object) -> bytes:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from eyechart.benchmarks._release import as_box, as_size, card_configs, is_sha256
 from eyechart.errors import ImageError
-from eyechart.images.workers import start_worker
+from eyechart.images.workers import n_processors, start_worker
 from eyechart.releases.contents import Contents, Row, read_contents
 from eyechart.releases.findings import Finding, VerifyReport, found, root_causes
 from eyechart.releases.image_checks import QuestionFiles, ViewFile, check_images
@@ -61,7 +61,7 @@ def verify_release(
 def _check_all_images(
     root: Path, questions: Sequence[QuestionFiles], n_processes: int | None
 ) -> Iterator[tuple[Finding, ...]]:
-    n_processes = max(1, min(n_processes or os.cpu_count() or 1, len(questions)))
+    n_processes = max(1, min(n_processes or n_processors(), len(questions)))
     check = partial(check_images, root)
     if n_processes == 1:
         yield from map(check, questions)
@@ -86,15 +86,30 @@ def _files_by_question(contents: Contents) -> tuple[list[QuestionFiles], list[Fi
         for view_id in contents.views
         if view_id not in views and contents.rows[view_id]
     ]
+    for view_id in views:
+        lacking = [row for row in contents.rows[view_id] if row.image and _is_left_out(contents, row.image)]
+        if lacking:
+            message = f"{len(lacking)} of {len(contents.rows[view_id])} images of this view are not on disk"
+            absent.append(found("not_fetched", f"data/{view_id}/test/images", message, view=view_id))
     views.sort(key=lambda view_id: view_id != "original")
     files: dict[str, list[ViewFile]] = {}
     shown: set[str] = set()
     for view_id in views:
         for row in contents.rows[view_id]:
-            if row.image is not None and row.image not in shown:
+            if row.image is not None and row.image not in shown and not _is_left_out(contents, row.image):
                 shown.add(row.image)
                 files.setdefault(row.id, []).append(_view_file(contents, view_id, row, row.image))
-    return [_question_files(contents, question_id, listed) for question_id, listed in files.items()], absent
+    originals = {row.id: row for row in reversed(contents.rows.get("original", ()))}
+    has_manifest = contents.manifest is not None
+    questions = [
+        QuestionFiles(question_id, tuple(listed), _group_hash(originals.get(question_id)), has_manifest)
+        for question_id, listed in files.items()
+    ]
+    return questions, absent
+
+
+def _is_left_out(contents: Contents, name: str) -> bool:
+    return contents.is_left_out(name) and not (contents.root / name).exists()
 
 
 def _is_on_disk(contents: Contents, view_id: str) -> bool:
@@ -107,11 +122,10 @@ def _view_file(contents: Contents, view_id: str, row: Row, name: str) -> ViewFil
     return ViewFile(view_id, name, as_size(row.values), recorded, crop, target)
 
 
-def _question_files(contents: Contents, question_id: str, files: Sequence[ViewFile]) -> QuestionFiles:
-    row = next((row for row in contents.rows.get("original", ()) if row.id == question_id), None)
-    group = row.values.get("image_group_id") if row else None
-    is_hash = isinstance(group, str) and is_sha256(group)
-    return QuestionFiles(question_id, tuple(files), str(group) if is_hash else None, contents.manifest is not None)
+def _group_hash(original: Row | None) -> str | None:
+    """Return the group of a question where it is a content hash, as SUM says; own groups may be any text."""
+    group = original.values.get("image_group_id") if original else None
+    return group if isinstance(group, str) and is_sha256(group) else None
 
 
 def _check_configs(contents: Contents) -> Iterator[Finding]:
@@ -149,6 +163,8 @@ def _check_files(contents: Contents, views_with_lost_rows: Container[str | None]
         if view_id not in views_with_lost_rows or (manifest and name not in manifest):
             yield found("extra_file", name, view=view_id)
     for name in manifest:
+        if contents.is_left_out(name):
+            continue
         view_id = name.split("/")[1] if name.count("/") > 1 else ""
         if name not in named and not (contents.root / name).exists() and view_id not in views_with_lost_rows:
             yield found("manifest_orphan", "metadata/image_manifest.json", name)

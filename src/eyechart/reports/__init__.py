@@ -15,7 +15,11 @@ from typing import TYPE_CHECKING, cast
 from eyechart import registry
 from eyechart.figures import save_figure
 from eyechart.reports._anonymous import anonymise
+from eyechart.reports._board import latex_board, markdown_board, text_board, text_rows
+from eyechart.reports._board_html import html_board
 from eyechart.reports._figures import drawn_figures
+from eyechart.reports._printable import printable
+from eyechart.reports._regions import grid_tables
 from eyechart.reports._sections import format_expense
 from eyechart.reports._table import Column, Row, Table, render_table
 from eyechart.schema import Summary
@@ -23,7 +27,22 @@ from eyechart.schema import Summary
 if TYPE_CHECKING:
     from eyechart.kinds import ReportWriter
 
-__all__ = ["Column", "Row", "Table", "anonymise", "format_expense", "render_table", "write_all"]
+__all__ = [
+    "Column",
+    "Row",
+    "Table",
+    "anonymise",
+    "format_expense",
+    "grid_tables",
+    "html_board",
+    "latex_board",
+    "markdown_board",
+    "printable",
+    "render_table",
+    "text_board",
+    "text_rows",
+    "write_all",
+]
 
 
 def write_all(

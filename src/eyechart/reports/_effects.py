@@ -13,6 +13,7 @@ from eyechart.figures import (
     is_significant,
 )
 from eyechart.reports._codes import explain_codes
+from eyechart.reports._regions import grid_tables
 from eyechart.reports._table import SIGNIFICANT, Column, Row, Table
 from eyechart.schema import (
     Contrast,
@@ -55,6 +56,11 @@ def effect_sections(summary: Summary) -> tuple[Section, ...]:
     )
     sections = (Section(slug, heading, build(summary)) for slug, heading, build in built)
     return tuple(section for section in sections if section.table.rows)
+
+
+def grid_sections(summary: Summary) -> tuple[Section, ...]:
+    """Return the sections about needle grids, none without a grid."""
+    return tuple(Section(slug, heading, table) for slug, heading, table in grid_tables(summary))
 
 
 def _rules(summary: Summary) -> Table:

@@ -53,6 +53,19 @@ class Table(Value, frozen=True):
     rows: tuple[Row, ...]
     notes: tuple[str, ...]
 
+    def __str__(self) -> str:
+        """Return the table as aligned text with its caption above and its notes below."""
+        lines = [tuple(column.heading for column in self.columns), *(row.cells for row in self.rows)]
+        widths = [max(len(line[index]) for line in lines) for index in range(len(self.columns))]
+        aligned = [
+            "  ".join(
+                cell.rjust(width) if column.is_number else cell.ljust(width)
+                for column, cell, width in zip(self.columns, line, widths, strict=True)
+            ).rstrip()
+            for line in lines
+        ]
+        return "\n".join([self.caption, *aligned, *self.notes])
+
 
 class _Facts(Value, frozen=True):
     """Everything known about one condition."""
@@ -68,6 +81,8 @@ Cell = Callable[[_Facts], str]
 def render_table(summary: Summary) -> Table:
     """Return the table of a summary: one row per condition, in its order.
 
+    A needle grid is one row: its Perf, and its difference from 1×1.
+
     Columns are view, pixels sent, n, accuracy with its interval, paired difference with its interval, "cannot tell" and
     missing. Target size as seen, the accuracy that counts missing as wrong, the n of the difference where it is
     another, p and unreadable answers are added only where at least one row has them. What is missing is written as
@@ -79,6 +94,9 @@ def render_table(summary: Summary) -> Table:
     Returns:
         The table, as text that still has to be escaped for its medium.
     """
+    from eyechart.runs.region_findings import collapse_grids  # deferred: it loads numpy
+
+    summary = collapse_grids(summary)
     estimates, contrasts = accuracies(summary), main_contrasts(summary)
     facts = [
         _Facts(condition, estimates.get(condition.condition), contrasts.get(condition.condition))

@@ -5,12 +5,13 @@ from pathlib import Path
 
 from eyechart.figures import main_baseline
 from eyechart.reports import _sections
-from eyechart.reports._effects import effect_sections
+from eyechart.reports._effects import effect_sections, grid_sections
 from eyechart.reports._figures import drawn_figures
 from eyechart.reports._inline_svg import inline_figure
 from eyechart.reports._printable import printable
 from eyechart.reports._table import render_further_contrasts, render_table
 from eyechart.runs.files import write_whole
+from eyechart.runs.region_findings import collapse_grids
 from eyechart.schema import Summary
 
 __all__ = ["HtmlReport"]
@@ -53,21 +54,22 @@ class HtmlReport:
             finalize=lambda value: printable(value) if type(value) is str else value,
         )
         environment.filters["breakable"] = _breakable
+        shown = collapse_grids(summary)
         return environment.get_template("report.html.jinja").render(
-            summary=summary,
+            summary=shown,
             run=summary.run,
             model=summary.run.model.spec,
             provider_note=_sections.provider_note(summary),
-            facts=_sections.headline_facts(summary),
-            claims=_sections.claims(summary),
+            facts=_sections.headline_facts(shown),
+            claims=_sections.claims(shown),
             baseline=main_baseline(summary),
             figures=tuple(inline_figure(drawn) for drawn in drawn_figures(summary)),
             table=render_table(summary),
             further=render_further_contrasts(summary),
-            sections=effect_sections(summary),
+            sections=(*grid_sections(summary), *effect_sections(shown)),
             failures=_sections.failure_rows(summary),
             seen_headings=_sections.SEEN_HEADINGS,
-            seen_rows=_sections.seen_rows(summary),
+            seen_rows=_sections.seen_rows(shown),
             settings=_sections.settings(summary.run),
             commands=_sections.reproduction(summary.run),
             notices=(*_sections.NOTICES, *self._notices),

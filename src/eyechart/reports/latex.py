@@ -1,45 +1,15 @@
 """The table of views as a LaTeX table that needs no package."""
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from eyechart.reports._printable import REPLACEMENT, printable
+from eyechart.reports._markup import escape_latex
+from eyechart.reports._regions import grid_tables
 from eyechart.reports._table import Table, render_table
 from eyechart.runs.files import write_whole
 from eyechart.schema import Summary
 
 __all__ = ["LatexReport"]
-
-_ESCAPES = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "%": r"\%",
-    "#": r"\#",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"{\char34}",
-    "`": r"{\char96}",
-    "[": "{[}",  # a bracket after a line break would be read as its length
-    "]": "{]}",
-    "−": "$-$",
-    "×": r"$\times$",
-    "–": "--",
-    "²": "$^2$",
-    "₂": "$_2$",
-    "≤": r"$\leq$",
-    "\N{THIN SPACE}": r"\,",
-    "\N{NO-BREAK SPACE}": "~",
-    REPLACEMENT: "?",
-}
-_SPECIAL = re.compile("|".join(re.escape(character) for character in _ESCAPES))
 
 
 class LatexReport:
@@ -57,11 +27,13 @@ class LatexReport:
             StoreError: If the file cannot be written.
         """
         path = out / "table.tex"
-        write_whole(path, [_render(render_table(summary)).encode()])
+        parts = [_render(render_table(summary))]
+        parts += [_render(table, f"tab:eyechart-{slug}") for slug, _, table in grid_tables(summary)]
+        write_whole(path, ["\n".join(parts).encode()])
         return path
 
 
-def _render(table: Table) -> str:
+def _render(table: Table, label: str = "tab:eyechart") -> str:
     """Return a table as LaTeX, every text of it escaped."""
     alignment = "".join("r" if column.is_number else "l" for column in table.columns)
     caption = " ".join([table.caption, *table.notes])
@@ -69,8 +41,8 @@ def _render(table: Table) -> str:
         "% Written by eyechart. Needs no package; \\small or \\resizebox if the columns are too wide.",
         "\\begin{table}",
         "  \\centering",
-        f"  \\caption{{{_escape(caption)}}}",
-        "  \\label{tab:eyechart}",
+        f"  \\caption{{{escape_latex(caption)}}}",
+        f"  \\label{{{label}}}",
         "  \\medskip",
         f"  \\begin{{tabular}}{{{alignment}}}",
         "    \\hline",
@@ -86,9 +58,4 @@ def _render(table: Table) -> str:
 
 def _line(cells: Iterable[str]) -> str:
     """Return one row of a tabular."""
-    return f"    {' & '.join(_escape(cell) for cell in cells)} \\\\"
-
-
-def _escape(text: str) -> str:
-    """Return text in which nothing is a command."""
-    return _SPECIAL.sub(lambda match: _ESCAPES[match.group()], printable(text))
+    return f"    {' & '.join(escape_latex(cell) for cell in cells)} \\\\"

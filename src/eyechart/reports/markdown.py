@@ -1,23 +1,20 @@
 """The table of views as GitHub-flavoured Markdown."""
 
-import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from eyechart.reports._markup import escape_markdown
 from eyechart.reports._printable import printable
+from eyechart.reports._regions import grid_tables
 from eyechart.reports._table import Column, Table, render_table
 from eyechart.runs.files import write_whole
 from eyechart.schema import Summary
 
 __all__ = ["MarkdownReport"]
 
-# What starts markup, HTML, mathematics or a new cell inside a line. Square brackets are plain without a target, and
-# intervals need them, so only a bracket that a target follows is escaped.
-_SPECIAL = re.compile(r"[\\`*_<>|~$&#]|(?<=\])[(:]")
-
 
 class MarkdownReport:
-    """Write ``table.md``: the table, its caption with n, and the notes below it."""
+    """Write ``table.md``: the table, its caption with n, and the notes below it; then those of needle grids."""
 
     suffix = ".md"
 
@@ -28,23 +25,25 @@ class MarkdownReport:
             StoreError: If the file cannot be written.
         """
         path = out / "table.md"
-        write_whole(path, [_render(render_table(summary)).encode()])
+        parts = [_render(render_table(summary))]
+        parts += [f"## {escape_markdown(heading)}\n\n{_render(table)}" for _, heading, table in grid_tables(summary)]
+        write_whole(path, ["\n".join(parts).encode()])
         return path
 
 
 def _render(table: Table) -> str:
     """Return a table as Markdown, every text of it escaped."""
     lines = [
-        _escape(table.caption),
+        escape_markdown(table.caption),
         "",
-        _line(_escape(column.heading) for column in table.columns),
+        _line(escape_markdown(column.heading) for column in table.columns),
         _line("---:" if column.is_number else ":---" for column in table.columns),
         *(
             _line(_cell(column, cell) for column, cell in zip(table.columns, row.cells, strict=True))
             for row in table.rows
         ),
         "",
-        *(f"- {_escape(note)}" for note in table.notes),
+        *(f"- {escape_markdown(note)}" for note in table.notes),
     ]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -57,9 +56,4 @@ def _line(cells: Iterable[str]) -> str:
 def _cell(column: Column, text: str) -> str:
     """Return a cell; a view's id as code, so that it can be copied."""
     is_code = column.key == "view" and "`" not in text
-    return f"`{printable(text).replace('|', chr(92) + '|')}`" if is_code else _escape(text)
-
-
-def _escape(text: str) -> str:
-    """Return text in which nothing is markup."""
-    return _SPECIAL.sub(lambda match: f"\\{match.group()}", printable(text))
+    return f"`{printable(text).replace('|', chr(92) + '|')}`" if is_code else escape_markdown(text)

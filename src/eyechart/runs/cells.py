@@ -1,6 +1,6 @@
 """What each request of a run gave, gathered from the store for counting and estimating."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cache
 
 import msgspec
@@ -31,6 +31,8 @@ from eyechart.stats.repeats import average_repeats
 # Strongest first: what ran here, what the provider said, what was measured, written down, concluded, or nothing.
 _EVIDENCE: tuple[Evidence, ...] = ("executed", "reported", "probed", "documented", "inferred", "unknown")
 # What VLMEvalKit writes where it replaced an answer it could not read by a random option.
+Slot = tuple[int, int, int]
+"""Question, condition and slot: the place of one answer in a run."""
 _RANDOM_FILL = ("randomly generate one", "randomly generated option")
 # Reasons for 0 that are an answer in the expected form.
 _READABLE = frozenset({"cannot_tell"})
@@ -198,8 +200,24 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def column(self, condition: int) -> list[tuple[int, Cell]]:
         """Return question index and cell of every request under one condition, in question order."""
-        found = [(key, cell) for key, cell in self.cells.items() if key[1] == condition]
-        return [(key[0], cell) for key, cell in sorted(found, key=lambda entry: entry[0])]
+        return [(key[0], self.cells[key]) for key in sorted(self.cells) if key[1] == condition]
+
+    def columns(self) -> list[list[tuple[int, Cell]]]:
+        """Return ``column`` of every condition, from one pass over the cells."""
+        found: list[list[tuple[int, Cell]]] = [[] for _ in self.conditions]
+        for key in sorted(self.cells):
+            found[key[1]].append((key[0], self.cells[key]))
+        return found
+
+    def only(self, conditions: Collection[str]) -> "RunTable":
+        """Return the table with some of its conditions, in its own order."""
+        kept = tuple(name for name in self.conditions if name in conditions)
+        if kept == self.conditions:
+            return self
+        place = {self.conditions.index(name): position for position, name in enumerate(kept)}
+        cells = {(key[0], place[key[1]], key[2]): cell for key, cell in self.cells.items() if key[1] in place}
+        contradicted = {name: n for name, n in self.n_contradicted.items() if name in conditions}
+        return msgspec.structs.replace(self, conditions=kept, cells=cells, n_contradicted=contradicted)
 
     def scores(self) -> tuple[Floats, Bools]:
         """Return (n_questions, n_conditions) scores averaged over repeats, and where there is any."""

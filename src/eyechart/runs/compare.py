@@ -8,7 +8,13 @@ import msgspec
 import numpy as np
 
 from eyechart.errors import StatisticsError
-from eyechart.runs.cells import RunTable
+from eyechart.runs.compared_readings import (
+    MEAN_OVER_VIEWS,
+    block_unreadable,
+    changes_under,
+    contrast_under,
+    readings_of_sides,
+)
 from eyechart.runs.pairing import ONE_VIEW, Paired, Side, check_pairing, pair_sides, refuse
 from eyechart.schema import Contrast, Estimate, Value
 from eyechart.stats.arrays import Bools, Floats
@@ -19,10 +25,9 @@ from eyechart.stats.composite import compare_models
 from eyechart.stats.conditions import ScoreTable, accuracy_by_condition, can_test, contrasts_between
 from eyechart.stats.corrections import Correction, adjust
 from eyechart.stats.equivalence import equivalence
-from eyechart.stats.findings import Level
+from eyechart.stats.findings import Finding, Level
 from eyechart.stats.rank import rank_models
 
-MEAN_OVER_VIEWS = "mean over views"
 MAX_T = "max-t step-down"
 Kind = Literal["runs", "views", "ranks"]
 _TWO = 2
@@ -40,11 +45,21 @@ class Equivalence(Value, frozen=True, kw_only=True):
 
 
 class Difference(Value, frozen=True, kw_only=True):
-    """One paired difference, second side less first, under one view or over several."""
+    """One paired difference, second side less first, under one view or over several.
+
+    Args:
+        view: The view, or ``mean over views``.
+        contrast: The difference.
+        equivalence: The test of equivalence, if a margin was given.
+        readings: The same under other ways to read and count the answers; ``Contrast.subset`` names the way.
+        changes: What these change: ``sign``, ``significance``, both or nothing.
+    """
 
     view: str
     contrast: Contrast
     equivalence: Equivalence | None = None
+    readings: tuple[Contrast, ...] = ()
+    changes: tuple[str, ...] = ()
 
 
 class Rank(Value, frozen=True, kw_only=True):
@@ -133,10 +148,11 @@ def compare_views(side: Side, scorer: str, options: DiffOptions) -> Comparison:
     """
     if len(options.views) != _TWO:
         raise StatisticsError(
-            f"{len(options.views)} views of one run", hint="name two, for example --views original,crop_3x"
+            f"{len(options.views) or 'no'} views of one run are named",
+            hint="name two, for example --views original,crop_3x, or a second run",
         )
     first, second = options.views
-    pair = [Side(name, _one_view(side.table, name)) for name in (first, second)]
+    pair = [_one_view(side, name) for name in (first, second)]
     paired = pair_sides(pair)
     return _compare(paired, scorer, options, kind="views")
 
@@ -157,15 +173,18 @@ def compare_runs(sides: Sequence[Side], scorer: str, options: DiffOptions) -> Co
     return _compare(pair_sides(sides, views), scorer, options, kind="runs" if len(sides) == _TWO else "ranks")
 
 
-def _one_view(table: RunTable, condition: str) -> RunTable:
-    """Return one condition of a table under a name that both sides share."""
+def _one_view(side: Side, condition: str) -> Side:
+    """Return one condition of a run as a side, under a name that both sides share."""
+    table = side.table
     if condition not in table.conditions:
         raise StatisticsError(
             f"view {condition!r} was not asked in this run", hint=f"it has {', '.join(table.conditions)}"
         )
     index = table.conditions.index(condition)
     cells = {(key[0], 0, key[2]): cell for key, cell in table.cells.items() if key[1] == index}
-    return msgspec.structs.replace(table, conditions=(ONE_VIEW,), view_of={ONE_VIEW: condition}, cells=cells)
+    lenient = {(key[0], 0, key[2]): value for key, value in side.lenient.items() if key[1] == index}
+    alone = msgspec.structs.replace(table, conditions=(ONE_VIEW,), view_of={ONE_VIEW: condition}, cells=cells)
+    return Side(condition, alone, lenient)
 
 
 def _compare(paired: Paired, scorer: str, options: DiffOptions, *, kind: Kind) -> Comparison:
@@ -178,7 +197,7 @@ def _compare(paired: Paired, scorer: str, options: DiffOptions, *, kind: Kind) -
     ranks: tuple[Rank, ...] = ()
     if kind == "ranks":
         ranks, differences, family = _rank(paired, clusters, scorer, options, differences)
-    warnings = tuple(dict.fromkeys(str(rule.code) for rule in rules if rule.level == "warning"))
+    warned = [_warned(one, rules) for one in differences]
     return Comparison(
         kind=kind,
         sides=tuple(side.label for side in paired.sides),
@@ -187,7 +206,7 @@ def _compare(paired: Paired, scorer: str, options: DiffOptions, *, kind: Kind) -
         n_questions=len(paired.ids),
         n_clusters=clusters.n_clusters,
         accuracies=_accuracies(paired, scorer, options.confidence),
-        differences=tuple(_warned(one, warnings) for one in differences),
+        differences=_read_otherwise(paired, warned, options),
         ranks=ranks,
         rules=tuple(Rule(code=str(rule.code), level=rule.level, message=rule.message) for rule in rules),
         allowed=options.allowed,
@@ -343,6 +362,33 @@ def _accuracies(paired: Paired, scorer: str, confidence: float) -> tuple[Estimat
     return tuple(found)
 
 
-def _warned(one: Difference, codes: Iterable[str]) -> Difference:
+def _warned(one: Difference, rules: Iterable[Finding]) -> Difference:
+    """Return a difference marked with the warnings that concern its view and sides."""
+    sides = (one.contrast.condition, one.contrast.baseline)
+    places = {ONE_VIEW: sides, MEAN_OVER_VIEWS: ()}.get(one.view, tuple(f"{side} on {one.view}" for side in sides))
+    codes = [
+        str(rule.code)
+        for rule in rules
+        if rule.level == "warning"
+        and (not rule.conditions or not places or any(place in rule.conditions for place in places))
+    ]
     warnings = tuple(dict.fromkeys((*one.contrast.warnings, *codes)))
     return msgspec.structs.replace(one, contrast=msgspec.structs.replace(one.contrast, warnings=warnings))
+
+
+def _read_otherwise(paired: Paired, differences: Iterable[Difference], options: DiffOptions) -> tuple[Difference, ...]:
+    """Return the differences with every other reading, blocked where unreadable answers decide."""
+    readings = readings_of_sides(paired)
+    places = {side.label: index for index, side in enumerate(paired.sides)}
+    found = []
+    for one in differences:
+        pair = (places[one.contrast.condition], places[one.contrast.baseline])
+        others = [
+            msgspec.structs.replace(contrast, subset=name)
+            for name, scores in readings.items()
+            if (contrast := contrast_under(paired, scores, one.view, pair, options.confidence)) is not None
+        ]
+        changes = changes_under(one.contrast, others)
+        blocked = block_unreadable(one.contrast, changes, options.allowed)
+        found.append(msgspec.structs.replace(one, contrast=blocked, readings=tuple(others), changes=changes))
+    return tuple(found)

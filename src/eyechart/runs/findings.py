@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from eyechart.schema import ConditionSummary, Contrast, Finding
-from eyechart.stats.conditions import Pair
+from eyechart.stats.conditions import MIN_CLUSTERS, MIN_QUESTIONS, Pair
 
 HIGHER = "HIGHER"
 LOWER = "LOWER"
@@ -75,7 +75,10 @@ def _open_sentence(contrast: Contrast, conditions: Mapping[str, ConditionSummary
         )
     if contrast.p_adjusted is None:
         rule = "no test below 30 questions on 20 pictures"
-        return f"{names} cannot be told apart on so few questions: {_numbers(contrast)}, {rule}."
+        few = (
+            "pictures" if contrast.n_clusters < MIN_CLUSTERS and contrast.n_questions >= MIN_QUESTIONS else "questions"
+        )
+        return f"{names} cannot be told apart on so few {few}: {_numbers(contrast)}, {rule}."
     covers_0 = contrast.low <= 0 <= contrast.high
     note = "" if covers_0 else ", and the interval alone is not corrected for the number of contrasts"
     return f"{names} cannot be told apart: {_numbers(contrast)}{note}."

@@ -31,13 +31,14 @@ class Destination(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
-    """When, by which versions, by which command and at which expected cost a run was started."""
+    """When, by which versions, by which command and at which cost a run was started, and how it is to be scored."""
 
     now: datetime
     versions: dict[str, str] = {}
     command: tuple[str, ...] = ()
     price: Price | None = None
     estimated_dollars: float | None = None
+    scorer: str | None = None
 
 
 def find_or_create(plan: Plan, where: Destination, origin: Origin, seen: Iterable[Seen] = ()) -> tuple[RunStore, bool]:
@@ -109,6 +110,7 @@ def run_record(plan: Plan, run_id: str, origin: Origin) -> Run:
         command=origin.command,
         price=origin.price,
         estimated_dollars=origin.estimated_dollars,
+        scorer=origin.scorer,
     )
 
 

@@ -7,7 +7,6 @@ import msgspec
 from eyechart.batching import AsksInBatches, BatchLimits
 from eyechart.errors import UsageError
 from eyechart.kinds import Model, PredictsSeen, ReadsLetters
-from eyechart.opening import DEFAULT_SCORER
 from eyechart.runs.batches import BatchSettings
 from eyechart.runs.execute import LoopSettings, check_limits
 from eyechart.runs.folders import Destination
@@ -30,7 +29,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         plan: Policies, limit, seed, repeats.
         loop: Concurrency and patience.
         where: Which folder.
-        scorer: ``name``, ``name.mode`` or ``name.mode@version``.
+        scorer: ``name``, ``name.mode`` or ``name.mode@version``; the benchmark's own if None.
         has_preflight: Whether the first answers are checked before the rest is asked.
         is_same_weights: The user vouches that the served model did not change, so that old answers are reused.
         command: The command line, for ``run.json``.
@@ -45,7 +44,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     plan: PlanOptions = PlanOptions()
     loop: LoopSettings = LoopSettings()
     where: Destination = Destination()
-    scorer: str = DEFAULT_SCORER
+    scorer: str | None = None
     has_preflight: bool = True
     is_same_weights: bool = False
     command: tuple[str, ...] = ()

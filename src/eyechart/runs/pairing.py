@@ -1,12 +1,12 @@
 """What two sides of a comparison share, and what forbids to pair them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 import numpy as np
 
 from eyechart.errors import StatisticsError
-from eyechart.runs.cells import Cell, RunTable
+from eyechart.runs.cells import Cell, RunTable, Slot
 from eyechart.stats.arrays import Bools, Floats
 from eyechart.stats.clusters import find_clusters
 from eyechart.stats.codes import Code
@@ -21,10 +21,17 @@ ONE_VIEW = "view"
 
 
 class Side(msgspec.Struct, frozen=True, eq=False):
-    """One side of a comparison: a run, by the name that tells it from the others."""
+    """One side of a comparison: a run, by the name that tells it from the others.
+
+    Args:
+        label: The name.
+        table: The run, gathered.
+        lenient: Question, condition, slot → score of answers that only the lenient mode reads.
+    """
 
     label: str
     table: RunTable
+    lenient: Mapping[Slot, float] = {}
 
 
 class Paired(msgspec.Struct, frozen=True, kw_only=True, eq=False):

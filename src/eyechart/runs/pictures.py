@@ -8,7 +8,7 @@ from typing import Literal
 from eyechart.errors import EyechartError, ImageError, UsageError
 from eyechart.images.cache import DecodedCache
 from eyechart.images.compose import compose, is_whole
-from eyechart.images.decode import decode, is_standing
+from eyechart.images.decode import decode, has_end, is_standing
 from eyechart.images.encode import encode_composition
 from eyechart.images.files import read_whole
 from eyechart.images.hash import pixel_sha256
@@ -16,8 +16,9 @@ from eyechart.images.pixels import DecodedImage, Pixels
 from eyechart.images.probe import describe_stream
 from eyechart.images.resample import DEFAULT_RESAMPLER, check_resampler
 from eyechart.kinds import Benchmark
+from eyechart.runs.grids import GridSource
 from eyechart.runs.plan import DEFAULT_TRANSPORT, PlanOptions
-from eyechart.schema import Composition, ImageRef, Picture, Size
+from eyechart.schema import Composition, DecodePolicy, GridComposition, ImageRef, Picture, Size
 
 Form = Literal["pixels", "encoded"]
 
@@ -30,7 +31,8 @@ class PictureSource:
     """Makes the pictures of a benchmark's requests, keeping recent originals decoded.
 
     Transport ``native@1``: a file that is sent whole and unchanged leaves as its own bytes where any decoder reads
-    the same pixels from it; everything else leaves as PNG of our pixels. May be used by several threads.
+    the same pixels from it; everything else leaves as PNG of our pixels. A truncated file never leaves. May be used by
+    several threads.
 
     Args:
         benchmark: Where the files are.
@@ -43,6 +45,7 @@ class PictureSource:
     ) -> None:
         self._benchmark = benchmark
         self._decoded = DecodedCache(max_decoded_bytes)
+        self._grids = GridSource(benchmark, self._decoded_file)
         self._drawn = DecodedCache(max_drawn_bytes)
         # One thread decodes a picture while the others that want it wait, instead of all decoding it.
         self._locks = tuple(Lock() for _ in range(_N_LOCKS))
@@ -81,9 +84,11 @@ class PictureSource:
         """
 
         def drawn() -> DecodedImage:
-            decoded = self.decoded(picture)
+            geometry = picture.recipe.geometry
+            if isinstance(geometry, GridComposition):
+                return DecodedImage.from_pixels(self._grids.draw(picture, geometry))
             resampler = picture.recipe.resampler or DEFAULT_RESAMPLER
-            return DecodedImage.from_pixels(compose(decoded, _composition(picture), resampler))
+            return DecodedImage.from_pixels(compose(self.decoded(picture), geometry, resampler))
 
         return self._drawn.get(picture.recipe_key, picture.recipe.decode, drawn).pixels
 
@@ -96,12 +101,17 @@ class PictureSource:
         standing = self._standing_bytes(picture)
         if standing is not None:
             return standing, picture.image.media_type
+        geometry = picture.recipe.geometry
+        if isinstance(geometry, GridComposition):
+            return self._grids.encode_png(picture, geometry), _PNG
         resampler = picture.recipe.resampler or DEFAULT_RESAMPLER
-        return encode_composition(self.decoded(picture), _composition(picture), resampler), _PNG
+        return encode_composition(self.decoded(picture), geometry, resampler), _PNG
 
     def decoded(self, picture: Picture) -> DecodedImage:
         """Return the decoded file behind a picture, from memory if it was used lately."""
-        image, policy = picture.image, picture.recipe.decode
+        return self._decoded_file(picture.image, picture.recipe.decode)
+
+    def _decoded_file(self, image: ImageRef, policy: DecodePolicy) -> DecodedImage:
         with self._locks[hash(image.file_sha256) % _N_LOCKS]:
             return self._decoded.get(
                 image.file_sha256, policy, lambda: decode(self._read(image), policy, self._place(image))
@@ -109,11 +119,14 @@ class PictureSource:
 
     def _standing_bytes(self, picture: Picture) -> bytes | None:
         """Return the file as it is, None where other pixels than the decoded file's own are to be sent."""
-        size = picture.image.size
-        if not is_whole(_composition(picture), size) or picture.recipe.geometry.size != size:
+        if not _is_file(picture):
             return None
         content = self._read(picture.image)
-        return content if is_standing(describe_stream(content, self._place(picture.image))) else None
+        if not is_standing(describe_stream(content, self._place(picture.image))):
+            return None
+        if not has_end(content, picture.image.media_type):
+            self.decoded(picture)  # refuses what is truncated
+        return content
 
     def _read(self, image: ImageRef) -> bytes:
         """Return the bytes of a file, refusing one that changed since the run was planned."""
@@ -190,8 +203,7 @@ def weight_bytes(picture: Picture) -> int:
         >>> weight_bytes(Picture(image, crop, "", Size(10, 10)))
         300
     """
-    is_file = picture.size == picture.image.size and is_whole(_composition(picture), picture.image.size)
-    if is_file and picture.image.n_bytes is not None:
+    if _is_file(picture) and picture.image.n_bytes is not None:
         return picture.image.n_bytes
     return picture.size.n_px * _RAW_BYTES_PER_PIXEL
 
@@ -218,8 +230,7 @@ def name_place(error: EyechartError, place: str) -> ImageError:
     return ImageError(f"{place}: {error.message}", hint=error.hint)
 
 
-def _composition(picture: Picture) -> Composition:
-    geometry = picture.recipe.geometry
-    if not isinstance(geometry, Composition):
-        raise UsageError("pictures on a grid cannot be drawn by this version", hint="leave grid views out")
-    return geometry
+def _is_file(picture: Picture) -> bool:
+    """Whether a picture is the whole file at its own size."""
+    geometry, size = picture.recipe.geometry, picture.image.size
+    return isinstance(geometry, Composition) and geometry.size == size and is_whole(geometry, size)

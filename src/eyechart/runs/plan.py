@@ -9,6 +9,7 @@ import msgspec
 from eyechart.errors import BenchmarkError, UsageError
 from eyechart.geometry import GeometryPolicy, rotate_box, whole
 from eyechart.kinds import Benchmark, PlannedPicture, Prompt
+from eyechart.runs.gold import right_answer
 from eyechart.schema import (
     BenchmarkIdentity,
     Box,
@@ -181,7 +182,7 @@ def choose_questions(questions: tuple[Question, ...], limit: int | None, seed: i
 
 
 def shown_answer(question: Question, request: Request) -> str | None:
-    """Return the right letter as the request shows its options, None where it is hidden or free-form.
+    """Return the right letter as the request shows its options, or the right cell; None where hidden or free-form.
 
     Example:
         >>> from eyechart.schema import ImageRef, ModelIdentity, Question, Request, Sampling, Size
@@ -195,23 +196,7 @@ def shown_answer(question: Question, request: Request) -> str | None:
         >>> shown_answer(question, request)
         'B'
     """
-    return shown_letter(question.answer, request.choice_order)
-
-
-def shown_letter(letter: str | None, choice_order: Sequence[int]) -> str | None:
-    """Return the letter under which an option is shown, None where there is none.
-
-    Args:
-        letter: Letter of the option in ``Question.choices``.
-        choice_order: For each letter shown, the index of its option in ``Question.choices``.
-
-    Example:
-        >>> shown_letter("A", (2, 0, 1))
-        'B'
-    """
-    if letter is None or not choice_order:
-        return None
-    return chr(ord("A") + choice_order.index(ord(letter) - ord("A")))
+    return right_answer(question, request.view, request.choice_order)
 
 
 def upright(question: Question, decode: DecodePolicy) -> Question:
@@ -268,7 +253,8 @@ class _Shower:
                 yield view_id, rows, pictures
 
     def _built_picture(self, image: ImageRef, planned: PlannedPicture) -> Picture:
-        is_resampled = isinstance(planned.geometry, Composition) and planned.geometry.resized is not None
+        # The pictures of a grid become squares of one size.
+        is_resampled = not isinstance(planned.geometry, Composition) or planned.geometry.resized is not None
         recipe = Recipe(
             geometry=planned.geometry,
             decode=self._options.decode,

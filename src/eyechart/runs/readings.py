@@ -6,8 +6,8 @@ import msgspec
 import numpy as np
 
 from eyechart.opening import open_scorer
-from eyechart.runs.cells import RunTable, slot_of
-from eyechart.runs.plan import shown_letter
+from eyechart.runs.cells import RunTable, Slot, slot_of
+from eyechart.runs.gold import shown_letter
 from eyechart.runs.store import RunStore
 from eyechart.schema import Contrast, Score, Sensitivity
 from eyechart.stats.arrays import Bools, Floats
@@ -17,10 +17,11 @@ from eyechart.stats.repeats import average_repeats
 from eyechart.stats.sensitivity import bound_missing
 
 AS_SCORED = "as scored"
-Slot = tuple[int, int, int]
 
 
-def judge_unread(store: RunStore, table: RunTable, scorer_id: str) -> dict[Slot, float]:
+def judge_unread(
+    store: RunStore, table: RunTable, scorer_id: str, scores: Iterable[Score] | None = None
+) -> dict[Slot, float]:
     """Judge the answers again in which a scorer read nothing, in its last and most lenient mode.
 
     A letter that the strict mode reads is also the lenient one, so nothing else can change.
@@ -28,7 +29,8 @@ def judge_unread(store: RunStore, table: RunTable, scorer_id: str) -> dict[Slot,
     Args:
         store: The run.
         table: The same, gathered.
-        scorer_id: The scorer whose stored scores are taken.
+        scorer_id: The scorer of the scores.
+        scores: The scores; the stored ones if None.
 
     Returns:
         Question, condition, slot → score, of the answers that the lenient mode reads; empty for a scorer of one mode.
@@ -38,7 +40,11 @@ def judge_unread(store: RunStore, table: RunTable, scorer_id: str) -> dict[Slot,
         return {}
     if not any(cell.is_unparsed for cell in table.cells.values()):
         return {}
-    unread = {score.request_id for score in store.scores(scorer_id) if score.value == 0.0 and score.answer is None}
+    unread = {
+        score.request_id
+        for score in (store.scores(scorer_id) if scores is None else scores)
+        if score.value == 0.0 and score.answer is None
+    }
     places = {question.id: row for row, question in enumerate(table.questions)}
     questions = {question.id: question for question in store.questions()}
     asked = {request.id: request for request in store.requests() if request.id in unread}

@@ -2,7 +2,7 @@
 
 from eyechart.errors import SchemaError
 from eyechart.kinds import Scorer
-from eyechart.runs.plan import shown_letter
+from eyechart.runs.gold import right_answer
 from eyechart.runs.store import RunStore
 from eyechart.schema import Score
 
@@ -40,7 +40,7 @@ def judge(store: RunStore, scorer: Scorer, mode: str) -> tuple[Score, ...]:
     """
     questions = {question.id: question for question in store.questions()}
     asked = {
-        request.id: (position, request.question_id, request.choice_order)
+        request.id: (position, request.question_id, request.view, request.choice_order)
         for position, request in enumerate(store.requests())
     }
     scored = {}
@@ -50,8 +50,9 @@ def judge(store: RunStore, scorer: Scorer, mode: str) -> tuple[Score, ...]:
                 f"{store.folder}: answer to {response.request_id}, which this run never asked",
                 hint="was a file of another run copied here?",
             )
-        position, question_id, order = asked.pop(response.request_id)
+        position, question_id, view_id, order = asked.pop(response.request_id)
         question = questions[question_id]
         choices = tuple(question.choices[index] for index in order)
-        scored[position] = scorer.score(response, question, choices, shown_letter(question.answer, order), mode)
+        gold = right_answer(question, view_id, order)
+        scored[position] = scorer.score(response, question, choices, gold, mode)
     return tuple(scored[position] for position in sorted(scored))

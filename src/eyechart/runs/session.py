@@ -8,10 +8,11 @@ import msgspec
 from eyechart.batching import AsksInBatches
 from eyechart.errors import UsageError
 from eyechart.kinds import Benchmark, Model, Prompt, TakesGold
-from eyechart.opening import open_scorer
+from eyechart.opening import DEFAULT_SCORER, open_scorer
 from eyechart.runs.answers import stale_ids
 from eyechart.runs.batch_records import BatchLog
 from eyechart.runs.batches import BatchAsker, BatchDesk, BatchSettings
+from eyechart.runs.choosing import defaults_of
 from eyechart.runs.event_loop import run_async
 from eyechart.runs.execute import Asker, read_identity, utc_now, writer_name
 from eyechart.runs.folders import Origin, find_or_create
@@ -95,8 +96,8 @@ def run_benchmark(
         KeyboardInterrupt: On Ctrl-C, with a clean store.
     """
     options, listener = options or RunOptions(), listener or Silent()
-    options = checked(options, model, views)
-    scorer, mode = open_scorer(options.scorer)
+    options = checked(_with_scorer(options, benchmark), model, views)
+    scorer, mode = open_scorer(options.scorer or DEFAULT_SCORER)
     asked = _ask_all(benchmark, model, views, prompt, options=options, listener=listener)
     scorer_id = score_run(asked.store, scorer, mode)
     summary = summarise(asked.store, scorer_id, options.registration)
@@ -129,7 +130,7 @@ def ask_shard(
     """
     if options.shard is None or options.where.out is None:
         raise UsageError("shards need a folder that all of them write to", hint="give --out DIR with --shard i/n")
-    options = checked(options, model, views)
+    options = checked(_with_scorer(options, benchmark), model, views)
     return _ask_all(benchmark, model, views, prompt, options=options, listener=listener or Silent())
 
 
@@ -183,6 +184,7 @@ class _Session:
             versions=read_versions(),
             command=options.command,
             price=options.price,
+            scorer=options.scorer,
             estimated_dollars=estimated_cost(plan.requests, plan.model, options.price),
         )
         predict = predictor(model)
@@ -290,7 +292,7 @@ class _Session:
         wanted = {request.id for request in first}
         responses = {row.request_id: row for row in self.store.responses() if row.request_id in wanted}
         questions = {question.id: question for question in self._plan.questions}
-        scorer, mode = open_scorer(self._options.scorer)
+        scorer, mode = open_scorer(self._options.scorer or DEFAULT_SCORER)
         scores = {
             request.id: scorer.score(
                 responses[request.id],
@@ -359,3 +361,7 @@ class _Session:
             estimated_dollars=self.store.run.estimated_dollars,
             price=self.store.run.price,
         )
+
+
+def _with_scorer(options: RunOptions, benchmark: Benchmark) -> RunOptions:
+    return msgspec.structs.replace(options, scorer=options.scorer or defaults_of(benchmark).scorer)

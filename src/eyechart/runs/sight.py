@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from eyechart.kinds import ObservedPicture
 from eyechart.runs.plan import upright_size
-from eyechart.schema import Composition, Picture, Request, Seen, Size
+from eyechart.schema import GridComposition, Picture, Request, Seen, Size
 
 Predictor = Callable[[Size], ObservedPicture | None]
 """Says beforehand what a model will see of a picture of a given size, None if it cannot tell."""
@@ -104,6 +104,9 @@ class _Chain:
 
 def _sent_scale(picture: Picture) -> tuple[float, float]:
     geometry = picture.recipe.geometry
-    if not isinstance(geometry, Composition) or geometry.resized is None:
+    if isinstance(geometry, GridComposition):
+        original = upright_size(picture.image, picture.recipe.decode)
+        return (geometry.tile.width / original.width, geometry.tile.height / original.height)
+    if geometry.resized is None:
         return (1.0, 1.0)
     return (geometry.resized.width / geometry.canvas.width, geometry.resized.height / geometry.canvas.height)

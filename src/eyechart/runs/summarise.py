@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from eyechart.runs.breakdowns import estimate_breakdowns
-from eyechart.runs.cells import RunTable, read_table, total_usage
+from eyechart.runs.cells import Cell, RunTable, Slot, read_table, total_usage
 from eyechart.runs.effects import (
     count_flips,
     decompositions,
@@ -21,7 +21,9 @@ from eyechart.runs.effects import (
 from eyechart.runs.expense import expense_of
 from eyechart.runs.failures import group_failures
 from eyechart.runs.findings import find
-from eyechart.runs.readings import Slot, block_fragile, check_sensitivity, judge_unread, readings_of
+from eyechart.runs.readings import block_fragile, check_sensitivity, judge_unread, readings_of
+from eyechart.runs.region_findings import find_regions, size_contrasts, widen_rules
+from eyechart.runs.regions import summarise_grids
 from eyechart.runs.registration import StudyPlan, kept_copy, register
 from eyechart.runs.resolution import estimate_resolution
 from eyechart.runs.store import RunStore
@@ -29,6 +31,7 @@ from eyechart.runs.validity import check_contrasts, concerning_contrasts, find_r
 from eyechart.schema import (
     ConditionSummary,
     Contrast,
+    Grid,
     Sensitivity,
     Size,
     SizeBand,
@@ -37,7 +40,6 @@ from eyechart.schema import (
     ViewImage,
 )
 from eyechart.stats.clusters import find_clusters
-from eyechart.stats.codes import Code
 from eyechart.stats.conditions import (
     Pair,
     ScoreTable,
@@ -86,9 +88,15 @@ def estimate(
         views: What each view shows.
         lenient: What a more lenient reading gives, see ``judge_unread``.
     """
-    scores = score_table(table, scorer_id)
-    estimates = accuracy_by_condition(scores)
-    rules = find_rules(table, scores, estimates)
+    whole = table
+    everything = score_table(whole, scorer_id)
+    estimates = accuracy_by_condition(everything)
+    rules = find_rules(whole, everything, estimates)
+    grids = summarise_grids(whole, everything.values, everything.present, named_views(whole), scorer_id)
+    rules = widen_rules(rules, grids)
+    # The regions of a needle grid are compared with each other and not each with one baseline.
+    table = whole.only(not_regions(whole))
+    scores = everything if table is whole else score_table(table, scorer_id)
     controls = same_recipes(table)
     marks = concerning_contrasts(rules)
     raw = contrast_all(scores, controls)
@@ -96,10 +104,11 @@ def estimate(
     headlines = [one for one in raw if frozenset((one.condition, one.baseline)) not in is_control]
     sensitivity = check_sensitivity(readings_of(table, scores, lenient or {}), headlines)
     contrasts = block_fragile(attach([with_detectable(one, scores) for one in raw], marks), sensitivity)
+    contrasts = (*contrasts, *attach(size_contrasts(grids), marks))
     shown = named_views(table)
     effects = block_fragile(attach(estimate_effects(scores, shown), marks), sensitivity)
     rules = (*rules, *check_contrasts((*contrasts, *effects)))
-    conditions = summarise_conditions(table, views)
+    conditions = summarise_conditions(whole, views)
     breakdowns, group_effects, group_tests = estimate_breakdowns(table, scores, headlines)
     thresholds, movement = estimate_resolution(table, scores, shown)
     return Summary(
@@ -109,18 +118,19 @@ def estimate(
         estimates=estimates,
         contrasts=contrasts,
         size_bands=estimate_bands(table, scorer_id),
-        failures=group_failures(table),
-        findings=find(contrasts, conditions, controls),
+        failures=group_failures(whole),
+        findings=(*find(contrasts, conditions, controls), *find_regions(grids)),
         warnings=(
-            *(f"{rule.code}: {rule.message}" for rule in rules if rule.code != Code.AA_NOISE or rule.level != "info"),
+            *(f"{rule.code}: {rule.message}" for rule in rules if rule.level != "info"),
             *_fragile_warnings(sensitivity),
-            *_count_warnings(table, conditions),
+            *_count_warnings(whole, conditions),
+            *(f"{grid.name}: {note}" for grid in grids for note in grid.notes),
         ),
-        chance=float(table.chance.mean()) if len(table.questions) else None,
+        chance=float(table.chance.mean()) if any(question.n_choices for question in table.questions) else None,
         n_questions=len(table.questions),
         n_clusters=find_clusters(table.image_groups).n_clusters,
-        usage=total_usage(table.cells.values()),
-        expense=expense_of(table.run, table.cells.values()),
+        usage=total_usage(whole.cells.values()),
+        expense=expense_of(whole.run, whole.cells.values()),
         effects=effects,
         decompositions=decompositions(scores, shown, views),
         flips=count_flips(scores, headlines, controls),
@@ -135,7 +145,14 @@ def estimate(
             ValidityRule(code=str(rule.code), level=rule.level, message=rule.message, conditions=rule.conditions)
             for rule in rules
         ),
+        grids=grids,
     )
+
+
+def not_regions(table: RunTable) -> frozenset[str]:
+    """Return the conditions that are no region of a needle grid."""
+    views = named_views(table)
+    return frozenset(name for name in table.conditions if not isinstance(views.get(name), Grid))
 
 
 def _registered(summary: Summary, plan: StudyPlan | None, table: RunTable, copy: StudyPlan | None) -> Summary:
@@ -143,7 +160,8 @@ def _registered(summary: Summary, plan: StudyPlan | None, table: RunTable, copy:
     if plan is None:
         return summary
     marked = register(summary, plan, table, score_table(table, summary.scorer), copy)
-    findings = find(marked.contrasts, marked.conditions, same_recipes(table))
+    regions = find_regions(marked.grids)
+    findings = (*find(marked.contrasts, marked.conditions, same_recipes(table.only(not_regions(table)))), *regions)
     return msgspec.structs.replace(marked, findings=findings)
 
 
@@ -192,7 +210,8 @@ def summarise_conditions(table: RunTable, views: Sequence[ViewImage]) -> tuple[C
     for row in views:
         by_view.setdefault(row.view, []).append(row)
     return tuple(
-        _condition(table, index, by_view.get(table.view_of[name], [])) for index, name in enumerate(table.conditions)
+        _condition(table, name, [cell for _, cell in own], by_view.get(table.view_of[name], []))
+        for name, own in zip(table.conditions, table.columns(), strict=True)
     )
 
 
@@ -223,11 +242,9 @@ def estimate_bands(table: RunTable, scorer_id: str) -> tuple[SizeBand, ...]:
     )
 
 
-def _condition(table: RunTable, index: int, rows: Sequence[ViewImage]) -> ConditionSummary:
+def _condition(table: RunTable, name: str, cells: Sequence[Cell], rows: Sequence[ViewImage]) -> ConditionSummary:
     """Count one condition and take medians over its questions."""
-    name = table.conditions[index]
     view = parse_view(table.view_of[name])
-    cells = [cell for _, cell in table.column(index)]
     scored = [cell.value for cell in cells if cell.value is not None]
     n_expected = sum(table.slots)
     sizes = [cell.sent_size for cell in cells if cell.sent_size is not None]

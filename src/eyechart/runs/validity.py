@@ -8,19 +8,18 @@ import numpy as np
 
 from eyechart.runs.breakdowns import groupings
 from eyechart.runs.cells import Cell, RunTable
+from eyechart.runs.letter_rules import BLIND_VIEWS, check_letter_preference, check_rotations
 from eyechart.schema import Contrast, Estimate, ResponseState
 from eyechart.stats.clusters import find_clusters
 from eyechart.stats.codes import Code
 from eyechart.stats.conditions import ScoreTable
 from eyechart.stats.design_rules import check_constant, check_same_input, check_subsets
 from eyechart.stats.findings import Finding, Level
-from eyechart.stats.letters import estimate_letter_bias, summarise_rotations
 from eyechart.stats.ratio import ChanceCorrectedTable, correct_for_chance
 from eyechart.stats.repeats import measure_noise
 from eyechart.stats.score_rules import (
     check_blind,
     check_groups,
-    check_letters,
     check_missing,
     check_range,
     check_shared_images,
@@ -33,10 +32,7 @@ from eyechart.stats.score_rules import (
 _LONGEST_SPAN, _LARGEST_GAP = timedelta(days=7), timedelta(days=1)
 _CONTRADICTED_SHARE_ERROR = 0.01
 _LOOSE_MODES = frozenset({"lenient", "compat"})
-_BLIND = frozenset({"no_image", "blank"})
 _MOST_NAMED = 5
-_TWO = 2
-_CLEAR_LETTERS = 30
 
 
 def find_rules(table: RunTable, scores: ScoreTable, estimates: Sequence[Estimate]) -> tuple[Finding, ...]:
@@ -53,13 +49,14 @@ def find_rules(table: RunTable, scores: ScoreTable, estimates: Sequence[Estimate
     asked = table.mask(table.cells)
     answered = table.mask(key for key, cell in table.cells.items() if cell.is_answered)
     unparsed = table.mask(key for key, cell in table.cells.items() if cell.is_unparsed)
+    cells = {name: [cell for _, cell in own] for name, own in zip(names, table.columns(), strict=True)}
     found = [
-        *_check_making(table),
+        *_check_making(table, cells),
         *check_subsets([question.id for question in table.questions], asked, names),
         check_missing(answered | ~asked, clusters, names),
         check_unparsed(unparsed, answered, clusters, names),
-        *_check_letters(table),
-        *_check_shuffle(table),
+        *check_letter_preference(table),
+        *check_rotations(table, _by_condition(table)),
         *_check_blind(table, scores, estimates),
         *_check_range(scores, estimates),
         *_check_epochs(table),
@@ -67,7 +64,7 @@ def find_rules(table: RunTable, scores: ScoreTable, estimates: Sequence[Estimate
         check_shared_images(clusters),
         *_check_groups(table),
         *_check_errata(table),
-        *_check_pictures(table),
+        *_check_pictures(table, cells),
     ]
     return tuple(rule for rule in found if rule is not None)
 
@@ -97,9 +94,8 @@ def concerning_contrasts(rules: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(rule for rule in rules if rule.level == "error" or rule.conditions)
 
 
-def _check_making(table: RunTable) -> list[Finding | None]:
+def _check_making(table: RunTable, cells: dict[str, list[Cell]]) -> list[Finding | None]:
     """Find what differs in how conditions were asked, answered and judged."""
-    cells = {name: [cell for _, cell in table.column(index)] for index, name in enumerate(table.conditions)}
     shown = {name: [cell for cell in own if cell.recipes] for name, own in cells.items()}
     judges = {name: [cell.verdict.judge for cell in own if cell.verdict is not None] for name, own in cells.items()}
     return [
@@ -206,66 +202,11 @@ def _check_contradictions(table: RunTable, cells: dict[str, list[Cell]]) -> list
     return [Finding(code=Code.DUP_ROWS, level=level, message=text, conditions=tuple(table.n_contradicted))]
 
 
-def _check_letters(table: RunTable) -> list[Finding]:
-    """Find a preference for letters under the first condition that shows the picture, per number of options."""
-    shown = [index for index, name in enumerate(table.conditions) if table.view_of[name] not in _BLIND]
-    by_options: dict[int, list[tuple[int, int, str]]] = {}
-    for row, cell in table.column(shown[0]) if shown else []:
-        question = table.questions[row]
-        given, gold = _index(cell.verdict.answer if cell.verdict else None), _index(question.answer)
-        if given is None or gold is None or not cell.choice_order or given >= question.n_choices:
-            continue
-        entry = (given, cell.choice_order.index(gold), question.image_group)
-        by_options.setdefault(question.n_choices, []).append(entry)
-    found = []
-    for n_options, entries in sorted(by_options.items()):
-        if len(entries) < _CLEAR_LETTERS or n_options < _TWO:
-            continue
-        given_letters, gold_letters = (np.array([entry[side] for entry in entries]) for side in (0, 1))
-        clusters = find_clusters([entry[2] for entry in entries])
-        rule = check_letters(estimate_letter_bias(given_letters, gold_letters, clusters, n_options))
-        if rule is not None:
-            text = f"{n_options} options, {table.conditions[shown[0]]}: {rule.message}"
-            found.append(msgspec.structs.replace(rule, message=text))
-    return found
-
-
-def _index(letter: str | None) -> int | None:
-    return ord(letter) - ord("A") if letter and len(letter) == 1 and "A" <= letter <= "Z" else None
-
-
-def _check_shuffle(table: RunTable) -> list[Finding]:
-    """Say what stays when the choices are rotated under their letters, per condition."""
-    if table.run.n_rotations <= 1:
-        return []
-    parts, own = [], _by_condition(table)
-    for index, name in enumerate(table.conditions):
-        shape = (len(table.questions), table.n_slots)
-        letters, contents = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-        present = np.zeros(shape, dtype=np.bool_)
-        gold = np.array([_index(question.answer) or 0 for question in table.questions])
-        for (row, slot), cell in own[index].items():
-            given = _index(cell.verdict.answer if cell.verdict else None)
-            if cell.value is not None:
-                known = given is not None and given < len(cell.choice_order)
-                letters[row, slot] = given if known and given is not None else -1
-                contents[row, slot] = cell.choice_order[given] if known and given is not None else -1
-                present[row, slot] = True
-        turned = summarise_rotations(letters, contents, gold, present)
-        if turned.n_rotations.any():
-            right = 100 * float(turned.all_right[turned.n_rotations > 0].mean())
-            parts.append(
-                f"{name} {right:.1f} % right in every order, letter followed in {100 * turned.letter_following:.1f} %"
-            )
-    text = f"choices in {table.run.n_rotations} orders, averaged per question: {'; '.join(parts)}"
-    return [Finding(code=Code.SHUFFLE, level="info", message=text)]
-
-
 def _check_blind(table: RunTable, scores: ScoreTable, estimates: Sequence[Estimate]) -> list[Finding]:
     """Find questions that can be answered without the picture."""
     found = []
     for estimate in estimates:
-        if table.view_of.get(estimate.condition) not in _BLIND or estimate.chance is None:
+        if table.view_of.get(estimate.condition) not in BLIND_VIEWS or estimate.chance is None:
             continue
         rule = check_blind(estimate)
         if rule is None:
@@ -287,7 +228,7 @@ def _check_range(scores: ScoreTable, estimates: Sequence[Estimate]) -> list[Find
     for estimate in estimates:
         column = scores.column(estimate.condition)
         row = ChanceCorrectedTable(*(field[column] for field in table))
-        rule = check_range(estimate, row) if estimate.condition not in _BLIND else None
+        rule = check_range(estimate, row) if estimate.condition not in BLIND_VIEWS else None
         if rule is not None:
             by_end.setdefault("ceiling" in rule.message, []).append(rule)
     return [_merged(rules) for rules in by_end.values()]
@@ -348,14 +289,11 @@ def _check_errata(table: RunTable) -> list[Finding]:
     return [Finding(code=Code.ITEM_ERRATA, level="info", message=text)]
 
 
-def _check_pictures(table: RunTable) -> list[Finding]:
+def _check_pictures(table: RunTable, cells: dict[str, list[Cell]]) -> list[Finding]:
     """Find views that are one picture to the model, and views whose pictures were refused."""
     refused = {
-        name: sum(
-            cell.ending is not None and cell.ending.state == ResponseState.REFUSED_INPUT
-            for _, cell in table.column(index)
-        )
-        for index, name in enumerate(table.conditions)
+        name: sum(cell.ending is not None and cell.ending.state == ResponseState.REFUSED_INPUT for cell in own)
+        for name, own in cells.items()
     }
     names = tuple(name for name, n in refused.items() if n)
     found = [*_collapsed(table)]

@@ -134,7 +134,10 @@ def chain_of(picture: Picture, stages: Sequence[Size]) -> Chain:
 def sent_scale(picture: Picture) -> Scale:
     """Return the scale per axis from the original's pixels to the picture as sent; exactly what the view resized."""
     geometry = picture.recipe.geometry
-    if isinstance(geometry, GridComposition) or geometry.resized is None:
+    if isinstance(geometry, GridComposition):
+        original = source_size(picture)
+        return (geometry.tile.width / original.width, geometry.tile.height / original.height)
+    if geometry.resized is None:
         return (1.0, 1.0)
     return (geometry.resized.width / geometry.canvas.width, geometry.resized.height / geometry.canvas.height)
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from eyechart.errors import StatisticsError
-from eyechart.stats.arrays import Floats
+from eyechart.stats.arrays import Floats, check_confidence, divide
 from eyechart.stats.proportion import critical_t
 
 _ROUNDING = 1e-12
@@ -113,6 +113,60 @@ def estimate_shape(rows: Floats, n_rows: int, *, confidence: float = 0.95) -> Gr
         ),
         p_u=max(left.one_sided(-1), right.one_sided(1)),
     )
+
+
+def distance_weights(n_rows: int, n_columns: int) -> Floats:
+    """Return weights that turn cell scores into means at each Manhattan distance row + column, counted from 0.
+
+    Args:
+        n_rows: Rows of the grid.
+        n_columns: Columns of the grid.
+
+    Returns:
+        (n_rows + n_columns − 1, n_rows·n_columns); each row sums to 1 over the cells at that distance.
+
+    Raises:
+        StatisticsError: If a side is below 1.
+
+    Example:
+        >>> distance_weights(2, 2).tolist()
+        [[1.0, 0.0, 0.0, 0.0], [0.0, 0.5, 0.5, 0.0], [0.0, 0.0, 0.0, 1.0]]
+        >>> np.count_nonzero(distance_weights(5, 5), axis=1).tolist()
+        [1, 2, 3, 4, 5, 4, 3, 2, 1]
+    """
+    if min(n_rows, n_columns) < 1:
+        raise StatisticsError(f"a grid of {n_rows}×{n_columns} cells", hint="give at least one row and column")
+    row, column = (index.ravel() for index in np.indices((n_rows, n_columns)))
+    is_at = np.arange(n_rows + n_columns - 1)[:, None] == (row + column)[None, :]
+    return np.asarray(is_at / is_at.sum(axis=1, keepdims=True), dtype=np.float64)
+
+
+def null_band(shuffled_means: Floats, weights: Floats, *, confidence: float = 0.95) -> tuple[Floats, Floats]:
+    """Bound the whole curve of a model without positional effect: the largest deviation over all points stays inside.
+
+    Args:
+        shuffled_means: (n_permutations, n_cells) from ``region.shuffled_cell_means``.
+        weights: (n_points, n_cells) from ``distance_weights``.
+        confidence: Joint coverage, in (0, 1).
+
+    Returns:
+        Lower and upper bounds, (n_points,) each, cut at 0 and 1.
+
+    Raises:
+        StatisticsError: If the confidence is outside (0, 1).
+
+    Example:
+        >>> low, high = null_band(np.full((9, 4), 0.5), distance_weights(2, 2))
+        >>> low.tolist() == high.tolist() == [0.5, 0.5, 0.5]
+        True
+    """
+    check_confidence(confidence)
+    curves = shuffled_means @ weights.T
+    centre = float(shuffled_means.mean())  # shuffling keeps the mean of every base sample
+    spread = curves.std(axis=0)
+    largest = divide(np.abs(curves - centre), np.broadcast_to(spread, curves.shape), where_zero=0.0).max(axis=1)
+    half = float(np.quantile(largest, confidence, method="higher")) * spread
+    return np.maximum(centre - half, 0.0), np.minimum(centre + half, 1.0)
 
 
 def estimate_size_drop(rows: Floats, alone: Floats, *, confidence: float = 0.95) -> Shape:

@@ -20,6 +20,7 @@ class RegionSummary(NamedTuple):
         gap: RD_map = best cell less the mean of the cells.
         noise_floor: e_K·τ, the gap to expect without any positional effect.
         p: Share of shuffles of cells within base samples with a gap at least as large.
+        shuffled_means: (n_permutations, n_cells) cell means of those shuffles, for bands of what a flat model gives.
         cross_fitted_gap: What the best cell gains on base samples that did not choose it; never biased upward.
         position_sd: √max(0, Var(cell means) − τ²): comparable between grid sizes.
         sample_gap: RD_sample, mean over base samples of best cell less mean: instability, blind to which cell.
@@ -33,6 +34,7 @@ class RegionSummary(NamedTuple):
     gap: float
     noise_floor: float
     p: float
+    shuffled_means: Floats
     cross_fitted_gap: float
     position_sd: float
     sample_gap: float
@@ -70,11 +72,13 @@ def summarise_regions(
     everywhere = np.ones(rows.shape, dtype=np.bool_)
     is_binary = bool(np.isin(rows, (0.0, 1.0)).all())
     n_cells = rows.shape[1]
+    shuffled = shuffled_cell_means(rows, rng=rng, n_permutations=n_permutations)
     return RegionSummary(
         cell_means=rows.mean(axis=0),
         gap=_gap(rows.mean(axis=0)),
         noise_floor=expected_maximum(n_cells) * float(np.sqrt(noise_variance(rows))),
-        p=gap_p(rows, rng=rng, n_permutations=n_permutations),
+        p=_p_above(_gaps(shuffled), _gap(rows.mean(axis=0))),
+        shuffled_means=shuffled,
         cross_fitted_gap=cross_fitted_gap(rows, rng=rng),
         position_sd=position_sd(rows),
         sample_gap=rarefied_sample_gap(rows, n_cells),
@@ -170,8 +174,7 @@ def gap_p(rows: Floats, *, rng: np.random.Generator, n_permutations: int = 999) 
         >>> gap_p(np.ones((5, 4)), rng=np.random.default_rng(0), n_permutations=9)
         1.0
     """
-    noise = shuffled_gaps(rows, rng=rng, n_permutations=n_permutations)
-    return float((1 + (noise >= _gap(rows.mean(axis=0)) - SCORE_ROUNDING).sum()) / (n_permutations + 1))
+    return _p_above(shuffled_gaps(rows, rng=rng, n_permutations=n_permutations), _gap(rows.mean(axis=0)))
 
 
 def shuffled_gaps(rows: Floats, *, rng: np.random.Generator, n_permutations: int = 999) -> Floats:
@@ -189,7 +192,25 @@ def shuffled_gaps(rows: Floats, *, rng: np.random.Generator, n_permutations: int
         >>> shuffled_gaps(np.ones((5, 4)), rng=np.random.default_rng(0), n_permutations=2).tolist()
         [0.0, 0.0]
     """
-    return np.array([_gap(rng.permuted(rows, axis=1).mean(axis=0)) for _ in range(n_permutations)])
+    return _gaps(shuffled_cell_means(rows, rng=rng, n_permutations=n_permutations))
+
+
+def shuffled_cell_means(rows: Floats, *, rng: np.random.Generator, n_permutations: int = 999) -> Floats:
+    """Return the cell means after shuffling cells within base samples: the maps of a model without positional effect.
+
+    Args:
+        rows: (n_bases, n_cells) complete scores.
+        rng: Source of the shuffles.
+        n_permutations: Number of shuffles.
+
+    Returns:
+        (n_permutations, n_cells) means in [0, 1].
+
+    Example:
+        >>> shuffled_cell_means(np.ones((5, 4)), rng=np.random.default_rng(0), n_permutations=2).shape
+        (2, 4)
+    """
+    return np.stack([rng.permuted(rows, axis=1).mean(axis=0) for _ in range(n_permutations)])
 
 
 def cross_fitted_gap(rows: Floats, *, rng: np.random.Generator, n_folds: int = 10) -> float:
@@ -233,14 +254,50 @@ def rarefied_sample_gap(rows: Floats, n_drawn: int) -> float:
         >>> rarefied_sample_gap(np.array([[1.0, 0.0, 0.0]]), 1)
         0.0
     """
+    return float(rarefied_sample_gaps(rows, n_drawn).mean()) + 0.0
+
+
+def rarefied_sample_gaps(rows: Floats, n_drawn: int) -> Floats:
+    """Return the gap of every base sample whose mean is ``rarefied_sample_gap``.
+
+    Args:
+        rows: (n_bases, n_cells) complete scores.
+        n_drawn: k in 1…K.
+
+    Returns:
+        (n_bases,) gaps in [0, 1].
+
+    Raises:
+        StatisticsError: If ``n_drawn`` is outside 1…K.
+
+    Example:
+        >>> rarefied_sample_gaps(np.array([[1.0, 0.0], [1.0, 1.0]]), 2).tolist()
+        [0.5, 0.0]
+    """
     from scipy.special import comb
 
     n_cells = rows.shape[1]
     if not 1 <= n_drawn <= n_cells:
         raise StatisticsError(f"cannot draw {n_drawn} of {n_cells} cells", hint="compare grids at the smaller size")
     weights = comb(np.arange(n_cells), n_drawn - 1) / comb(n_cells, n_drawn)
-    gaps = np.sort(rows, axis=1) @ weights - rows.mean(axis=1)
-    return float(gaps.mean()) + 0.0
+    gaps: Floats = np.maximum(np.sort(rows, axis=1) @ weights - rows.mean(axis=1), 0.0)
+    return gaps
+
+
+def sample_sds(rows: Floats) -> Floats:
+    """Return the standard deviation over cells of every base sample, divisor K; its mean is the third Region.
+
+    Args:
+        rows: (n_bases, n_cells) complete scores.
+
+    Returns:
+        (n_bases,) in [0, 0.5].
+
+    Example:
+        >>> sample_sds(np.array([[1.0, 0.0], [1.0, 1.0]])).tolist()
+        [0.5, 0.0]
+    """
+    return np.asarray(rows.std(axis=1), dtype=np.float64)
 
 
 class CellBand(NamedTuple):
@@ -294,3 +351,11 @@ def band_cells(rows: Floats, clusters: Clusters, *, weights: Floats, confidence:
 
 def _gap(cell_means: Floats) -> float:
     return float(cell_means.max() - cell_means.mean())
+
+
+def _gaps(cell_means: Floats) -> Floats:
+    return np.asarray(cell_means.max(axis=-1) - cell_means.mean(axis=-1), dtype=np.float64)
+
+
+def _p_above(noise: Floats, observed: float) -> float:
+    return float((1 + (noise >= observed - SCORE_ROUNDING).sum()) / (len(noise) + 1))

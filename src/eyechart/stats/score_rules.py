@@ -165,8 +165,12 @@ def check_blind(blind: Estimate) -> Finding | None:
     )
 
 
-def check_letters(bias: LetterBias) -> Finding | None:
+def check_letters(bias: LetterBias, asked: Floats | None = None) -> Finding | None:
     """Find a preference for letters, or gold letters so uneven that a constant answer pays.
+
+    Args:
+        bias: Given against gold letters, where a letter was given.
+        asked: (k,) share of each gold letter among all questions asked; ``bias.gold`` if None.
 
     Example:
         >>> from eyechart.stats.clusters import find_clusters
@@ -175,15 +179,20 @@ def check_letters(bias: LetterBias) -> Finding | None:
         >>> check_letters(estimate_letter_bias(gold, gold, find_clusters(list(range(40))), 4)) is None
         True
     """
-    imbalance = float(np.abs(bias.gold - 1.0 / len(bias.gold)).max())
-    if bias.test.p >= _CLEAR_P and imbalance <= _GOLD_IMBALANCE:
-        return None
-    return Finding(
-        code=Code.LETTER_BIAS,
-        level="warning",
-        message=f"given and gold letters differ (p = {bias.test.p:.3g}); recall ranges over {bias.recall_range:.3f}, "
-        f"noise {bias.noise_floor:.3f}; gold letters depart from even by {imbalance:.3f}",
-    )
+    shares = bias.gold if asked is None else asked
+    imbalance = float(np.abs(shares - 1.0 / len(shares)).max())
+    parts = []
+    if bias.test.p < _CLEAR_P:
+        parts.append(
+            f"given and gold letters differ (p = {bias.test.p:.3g}); recall ranges over {bias.recall_range:.3f}, "
+            f"noise {bias.noise_floor:.3f}"
+        )
+    if imbalance > _GOLD_IMBALANCE:
+        parts.append(
+            f"gold letters depart from even by {imbalance:.3f}: one letter for every question would score "
+            f"{float(shares.max()):.3f}"
+        )
+    return Finding(code=Code.LETTER_BIAS, level="warning", message="; ".join(parts)) if parts else None
 
 
 def check_groups(chance_by_group: Mapping[str, Floats]) -> Finding | None:

@@ -1,5 +1,6 @@
 """Views: how a picture is shown. Each has an id as its text form and is planned by arithmetic alone."""
 
+import inspect
 from typing import cast
 
 from eyechart.errors import GeometryError, UsageError
@@ -7,6 +8,7 @@ from eyechart.geometry import GeometryPolicy
 from eyechart.kinds import PlannedPicture, ViewKind
 from eyechart.registry import load, names, unknown_name
 from eyechart.schema import Crop, Downsample, Original, Question, TargetOnly, View, Whiteground
+from eyechart.views.grid import all_cells
 
 CROP_RATIOS = (1.0, 1.5, 3.0, 6.0, 12.0, 18.0)
 # SUM's card names four of its eleven scales; these are the most natural seven between them, hence "candidate".
@@ -48,7 +50,7 @@ def parse_view(view_id: str) -> View:
     """Return the view that an id names: ``parse_view(format_view(view)) == view``.
 
     Raises:
-        UsageError: If no family reads the id; the hint names a near one.
+        UsageError: If no family reads the id; the hint names a near one, or how the family writes its views.
 
     Example:
         >>> parse_view("crop_2x"), parse_view("downsample_0_33")
@@ -58,12 +60,17 @@ def parse_view(view_id: str) -> View:
         view = _kind(name).parse(view_id)
         if view is not None:
             return view
+    family = max((name for name in names("view") if view_id.startswith(f"{name}_")), key=len, default=None)
+    if family is not None and not any(_kind(name).parse(f"{view_id}x") for name in names("view")):
+        raise UsageError(f"there is no view named {view_id!r}", hint=_rule_of(family))
     known = (*PRESET_ALIASES, *PRESETS, *(format_view(view) for view in PRESETS["sum29-candidate-a"]), *names("view"))
     raise unknown_name("view", view_id, known)
 
 
 def resolve_views(text: str) -> tuple[tuple[View, ...], str | None]:
     """Return the views named by a comma-separated list of ids or presets, and the preset if it was one alone.
+
+    A grid without a cell, such as ``grid_white_5x5``, means all its cells, row by row.
 
     Raises:
         UsageError: If a name is neither a view nor a preset, or a view is named twice.
@@ -77,8 +84,8 @@ def resolve_views(text: str) -> tuple[tuple[View, ...], str | None]:
         raise UsageError("no view was named", hint="for example --views original,crop_3x or --views sum29")
     views: list[View] = []
     for part in parts:
-        preset = PRESETS.get(PRESET_ALIASES.get(part, part))
-        views.extend(preset if preset is not None else (parse_view(part),))
+        preset = PRESETS.get(PRESET_ALIASES.get(part, part)) or all_cells(part)
+        views.extend(preset or (parse_view(part),))
     repeated = {format_view(view) for view in views if views.count(view) > 1}
     if repeated:
         raise UsageError(f"named twice: {', '.join(sorted(repeated))}", hint="name each view once")
@@ -110,6 +117,12 @@ def kind_of(view: View) -> ViewKind[View]:
         if type(view) is kind.view:
             return kind
     raise unknown_name("view family", type(view).__name__, names("view"))
+
+
+def _rule_of(family: str) -> str:
+    """Return how a family writes its views: the first line of its documentation, and what holds for every factor."""
+    first = (inspect.getdoc(_kind(family)) or family).splitlines()[0].replace("`", "").rstrip(".")
+    return f"{first[0].lower()}{first[1:]}; a factor is written 1_5 for 1.5, with at most six decimals"
 
 
 def _kind(name: str) -> ViewKind[View]:

@@ -14,7 +14,7 @@ _ID = re.compile(r"crop_([0-9_]+)x")
 
 
 class CropKind:
-    """The views ``crop_<area ratio>x``: ``crop_1x`` is exactly the target box."""
+    """The views ``crop_<area ratio>x``, ratio at least 1: ``crop_1x`` is exactly the target box."""
 
     view = Crop
 

@@ -14,7 +14,7 @@ _ID = re.compile(r"downsample_([0-9_]+)")
 
 
 class DownsampleKind:
-    """The views ``downsample_<linear scale>``: both sides are multiplied by the scale and rounded."""
+    """The views ``downsample_<linear scale>``, scale at most 1: both sides are multiplied by the scale and rounded."""
 
     view = Downsample
 

@@ -15,7 +15,7 @@ _ID = re.compile(r"original_plus_crop_([0-9_]+)x")
 
 
 class OriginalPlusCropKind:
-    """The views ``original_plus_crop_<area ratio>x``."""
+    """The views ``original_plus_crop_<area ratio>x``, ratio at least 1."""
 
     view = OriginalPlusCrop
 

@@ -14,7 +14,7 @@ _ID = re.compile(r"target_only_(?:(original)|([0-9_]+)x)")
 
 
 class TargetOnlyKind:
-    """The views ``target_only_<area ratio>x`` (canvas of that crop) and ``target_only_original`` (whole canvas)."""
+    """The views ``target_only_<area ratio>x``, ratio at least 1 (canvas of that crop), and ``target_only_original``."""
 
     view = TargetOnly
 

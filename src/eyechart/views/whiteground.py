@@ -14,7 +14,7 @@ _ID = re.compile(r"whiteground_([0-9_]+)x")
 
 
 class WhitegroundKind:
-    """The views ``whiteground_<area ratio>x``: same content as the crop, same place and canvas as the original."""
+    """The views ``whiteground_<area ratio>x``, ratio at least 1: the crop at its place on the whole canvas."""
 
     view = Whiteground
 

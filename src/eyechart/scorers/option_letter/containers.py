@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterator
-
-import msgspec
+from typing import NamedTuple
 
 from eyechart.scorers.option_letter.traced import Edit, Traced
 
@@ -50,7 +49,7 @@ _FIELD = re.compile(
 )
 
 
-class Opened(msgspec.Struct, frozen=True):
+class Opened(NamedTuple):
     """The part of a response that may state the answer.
 
     Args:

@@ -1,9 +1,7 @@
 """Reading one option letter out of a response: the rules in order, strict and lenient."""
 
 from functools import lru_cache
-from typing import Literal
-
-import msgspec
+from typing import Literal, NamedTuple
 
 from eyechart.scorers.option_letter import lenient, placement
 from eyechart.scorers.option_letter.characters import read_characters
@@ -18,7 +16,7 @@ from eyechart.scorers.option_letter.traced import Traced
 Mode = Literal["strict", "lenient"]
 
 STRICT_RULES = (
-    placement.find_whole,
+    placement.find_whole_letter,
     find_declaration,
     placement.find_bare_line,
     placement.find_enumerated,
@@ -33,7 +31,7 @@ LENIENT_RULES = (
 )
 
 
-class Extraction(msgspec.Struct, frozen=True):
+class Extraction(NamedTuple):
     """What a response says about the options.
 
     Args:

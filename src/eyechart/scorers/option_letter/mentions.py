@@ -1,8 +1,7 @@
 """Single letters in a text: which stand alone, which are articles or pronouns, rejected, or one of several."""
 
 import re
-
-import msgspec
+from typing import NamedTuple
 
 # Chinese, Japanese and Korean put no space around a letter: their characters are no part of a word here.
 CJK = "\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
@@ -103,7 +102,7 @@ WINDOW = 80
 """How many characters before a letter are searched for a negation."""
 
 
-class Mention(msgspec.Struct, frozen=True):
+class Mention(NamedTuple):
     """One upper-case letter that stands alone.
 
     Args:

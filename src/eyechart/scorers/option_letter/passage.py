@@ -2,15 +2,14 @@
 
 from bisect import bisect_left
 from functools import cached_property
-
-import msgspec
+from typing import NamedTuple
 
 from eyechart.scorers.option_letter.mentions import Mention, find_mentions, letter_starts
 from eyechart.scorers.option_letter.option_texts import OptionTexts
 from eyechart.scorers.option_letter.refusals import refusal_spans
 
 
-class Finding(msgspec.Struct, frozen=True):
+class Finding(NamedTuple):
     """What a rule decided; ``letter`` is None where it decided that there is no answer.
 
     Args:

@@ -33,12 +33,12 @@ LONGEST_ALONE = 80
 """A line with more characters holds more than one letter and the marks around it."""
 
 
-def find_whole(passage: Passage) -> Finding | None:
+def find_whole_letter(passage: Passage) -> Finding | None:
     """Return the letter if the whole passage is nothing but a letter with marks around it (S4); any case.
 
     Example:
         >>> from eyechart.scorers.option_letter.option_texts import options_of
-        >>> find_whole(Passage("- option (b).", options_of(("red", "blue")))).letter
+        >>> find_whole_letter(Passage("- option (b).", options_of(("red", "blue")))).letter
         'B'
     """
     match = _ALONE.fullmatch(passage.text) if len(passage.text) <= LONGEST_ALONE else None

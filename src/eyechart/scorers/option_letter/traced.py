@@ -3,8 +3,6 @@
 from collections.abc import Iterable
 from typing import NamedTuple, Self
 
-import msgspec
-
 
 class Edit(NamedTuple):
     """Replace ``text[start:end]`` by ``replacement``."""
@@ -14,7 +12,7 @@ class Edit(NamedTuple):
     replacement: str
 
 
-class Traced(msgspec.Struct, frozen=True):
+class Traced(NamedTuple):
     """A text with the edits that made it from its parent; spans can be followed back to the first ancestor.
 
     Example:

@@ -1,0 +1,144 @@
+"""HRScene's ComplexGrid: find the picture that a caption describes among others, in every cell of a grid."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from eyechart.benchmarks._distractors import Candidate, Choice, Similarity, choose_at_random, load_embedding
+from eyechart.benchmarks._grid_questions import GridBenchmark, stored_options, view_ids
+from eyechart.benchmarks._needles import Needle, NeedleOptions, needle_source, read_needles
+from eyechart.errors import ImageError, UsageError
+from eyechart.images.probe import probe_image
+from eyechart.kinds import AskDefaults
+from eyechart.schema import BenchmarkIdentity, ImageRef, Question, content_sha256
+
+__all__ = ["ComplexGridKind"]
+
+_NAME = "complexgrid"
+
+
+class ComplexGridOptions(NeedleOptions, frozen=True, forbid_unknown_fields=True):
+    """Which needles among which others, on which grids.
+
+    Args:
+        caption_column: Column of the caption.
+        distractors: Folder of pictures to choose distractors from; the other needles if left out.
+        choice: ``random``, or ``similar`` for those most similar by ``embedding``.
+        embedding: Function that maps a picture to a vector, as ``FILE.py:FUNCTION`` or ``MODULE:FUNCTION``.
+        seed: Decides which distractors are drawn at random.
+        order_seed: Decides which distractor stands where.
+    """
+
+    caption_column: str = "caption"
+    distractors: str | None = None
+    choice: Choice = "random"
+    embedding: str | None = None
+    seed: int = 0
+    order_seed: int = 0
+
+
+class ComplexGridKind:
+    """The benchmark ``complexgrid``: in which cell is the picture that the caption describes?"""
+
+    options = ComplexGridOptions
+
+    def open(self, data: Path | None, options: msgspec.Struct) -> GridBenchmark:
+        """Return the benchmark of a folder of needles.
+
+        Args:
+            data: The folder, or its question file; ``options.needles`` if None.
+            options: A ``ComplexGridOptions``.
+
+        Raises:
+            UsageError: If no needles are given, the grid is no size, or the embedding cannot be used.
+            BenchmarkError: If a row breaks the contract, or there are too few other pictures.
+        """
+        if not isinstance(options, ComplexGridOptions):
+            raise UsageError(f"{type(options).__name__} are no options of {_NAME}", hint="pass ComplexGridOptions")
+        file = read_needles(needle_source(data, options, _NAME), options, options.caption_column, None)
+        needles = [_candidate(needle) for needle in file.needles]
+        pool = needles if options.distractors is None else _pictures(Path(options.distractors))
+        chosen = _choose(file.needles, pool, options)
+        questions = tuple(_question(needle, chosen[needle.id]) for needle in file.needles)
+        return GridBenchmark(
+            BenchmarkIdentity(
+                name=_NAME,
+                revision=content_sha256(
+                    [
+                        file.sha256,
+                        [[question.image.file_sha256, *_hashes(question.distractors)] for question in questions],
+                    ]
+                ),
+                options=stored_options(options),
+            ),
+            questions,
+            {candidate.image.file_sha256: candidate.path for candidate in (*pool, *needles)},
+            defaults=AskDefaults(
+                views=view_ids("captioned", options.grids, options.order_seed),
+                prompt="hrscene_clean",
+                scorer="grid_cell",
+            ),
+            warnings=file.warnings,
+        )
+
+
+def _choose(
+    needles: Sequence[Needle], pool: Sequence[Candidate], options: ComplexGridOptions
+) -> dict[str, tuple[ImageRef, ...]]:
+    """Return the distractors of every needle, enough for the largest grid."""
+    n_wanted = max(options.grids) ** 2 - 1
+    if options.choice == "random":
+        if options.embedding is not None:
+            raise UsageError(
+                "an embedding is given, but distractors are drawn at random", hint="--option choice=similar"
+            )
+        return {
+            needle.id: choose_at_random(needle.id, _candidate(needle), pool, n_wanted, options.seed)
+            for needle in needles
+        }
+    if options.embedding is None:
+        raise UsageError(
+            "similar distractors need an embedding model", hint="--option embedding=my_clip.py:embed, or choice=random"
+        )
+    similarity = Similarity(load_embedding(options.embedding), options.embedding)
+    return {needle.id: similarity.choose(needle.id, _candidate(needle), pool, n_wanted) for needle in needles}
+
+
+def _pictures(folder: Path) -> list[Candidate]:
+    """Return the pictures of a folder and the folders in it, in the order of their paths; other files are passed over.
+
+    Raises:
+        UsageError: If it is no folder.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"distractors {folder} is no folder", hint="give a folder of pictures")
+    found = []
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        try:
+            image = probe_image(path)
+        except ImageError:
+            continue  # a licence, a list, a damaged file: not needed, since enough others must be there
+        found.append(Candidate(image, path, image.file_sha256))
+    return found
+
+
+def _candidate(needle: Needle) -> Candidate:
+    return Candidate(needle.image, needle.path, needle.group)
+
+
+def _hashes(images: Sequence[ImageRef]) -> list[str]:
+    return [image.file_sha256 for image in images]
+
+
+def _question(needle: Needle, distractors: tuple[ImageRef, ...]) -> Question:
+    return Question(
+        id=needle.id,
+        benchmark=_NAME,
+        text=needle.text,
+        image=needle.image,
+        image_group=needle.group,
+        distractors=distractors,
+        asks_for_cell=True,
+        extra=needle.extra,
+    )

@@ -1,0 +1,66 @@
+"""Look at runs in the browser; no model is asked and nothing leaves this machine."""
+
+import contextlib
+import socket
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from eyechart.cli._flags import Plugin, load_plugins
+from eyechart.cli._output import Json, print_json, say
+from eyechart.errors import UsageError
+
+_LOOPBACK = "127.0.0.1"
+_PORT = 8765
+
+
+def explore(
+    *runs: Path,
+    data: Annotated[
+        Path | None, Parameter(help="File or folder of the pictures, where the run's own is not there any more.")
+    ] = None,
+    scorer: Annotated[
+        str | None, Parameter(help="Whose scores to show, such as option_letter.lenient; each run's own if left out.")
+    ] = None,
+    port: Annotated[int | None, Parameter(help="Port; 8765 or, if that is taken, a free one.")] = None,
+    host: Annotated[str, Parameter(help="Address to listen on. Others than loopback let others look.")] = _LOOPBACK,
+    plugin: Plugin = (),
+    json: Json = False,
+) -> int:
+    """Serve runs as a local web application until Ctrl-C: views side by side, filters, comparisons.
+
+    Args:
+        runs: Run folders.
+    """
+    import uvicorn
+
+    from eyechart.explorer.server import LOOPBACK, build_server
+    from eyechart.explorer.study import read_study
+
+    load_plugins(plugin)
+    listening = _listen(host, port)
+    study = read_study(runs, scorer)
+    address = f"http://{host}:{listening.getsockname()[1]}/"
+    is_loopback = host in LOOPBACK
+    if not is_loopback:
+        say(f"warning: {host} can be reached from other machines: they can read these runs and pictures")
+    if json:
+        print_json({"address": address})
+    else:
+        say(f"explore {len(runs)} {'run' if len(runs) == 1 else 'runs'} at {address}   (Ctrl-C ends)")
+    server = build_server(study, data, hosts=LOOPBACK if is_loopback else ("*",))
+    config = uvicorn.Config(server, log_level="warning", access_log=False)
+    with contextlib.closing(listening), contextlib.suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[listening])
+    return 0
+
+
+def _listen(host: str, port: int | None) -> socket.socket:
+    """Return a socket that listens, before anything slow begins."""
+    try:
+        return socket.create_server((host, _PORT if port is None else port))
+    except OSError as error:
+        if port is None:
+            return _listen(host, 0)
+        raise UsageError(f"cannot listen on {host}:{port}: {error.strerror}", hint="choose another --port") from error

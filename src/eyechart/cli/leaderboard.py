@@ -1,0 +1,132 @@
+"""Show published results and runs of one's own side by side."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from eyechart.cli._flags import Plugin, load_plugins
+from eyechart.cli._output import Json, print_json, print_table, say
+from eyechart.errors import UsageError
+from eyechart.stats.averages import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from eyechart.runs.board import Board
+    from eyechart.runs.own_rows import OwnRun
+    from eyechart.runs.store import RunStore
+
+Format = Literal["text", "markdown", "latex", "html"]
+_SUFFIXES: dict[str, Format] = {".md": "markdown", ".tex": "latex", ".html": "html", ".txt": "text"}
+
+
+def leaderboard(
+    benchmark: str,
+    /,
+    *runs: Path,
+    split: Annotated[str, Parameter(help="Split: test, testmini, or that of the runs.")] = "test",
+    average: Annotated[Rule, Parameter(help="How categories and the overall score are averaged.")] = "size_weighted",
+    format: Annotated[Format | None, Parameter(help="Text if left out, or what the suffix of --out says.")] = None,
+    out: Annotated[Path | None, Parameter(help="File to write: .md, .tex, .html or .txt.")] = None,
+    grouped: Annotated[
+        bool | None,
+        Parameter(negative="--flat", help="Order by model size; Markdown and LaTeX do, text and HTML order by rank."),
+    ] = None,
+    scorer: Annotated[str | None, Parameter(help="Judges the runs; hrscene_letter if left out.")] = None,
+    plugin: Plugin = (),
+    json: Json = False,
+) -> int:
+    """Print the board of a split: rank, size, open or closed, every category, source and date; own runs beside.
+
+    Args:
+        benchmark: For example hrscene.
+        runs: Run folders to show beside the published rows.
+    """
+    from eyechart.benchmarks._published import read_published
+    from eyechart.runs.leaderboard import build_board
+
+    load_plugins(plugin)
+    board = build_board(read_published(benchmark), split, average, _read(runs, scorer))
+    chosen = format or _format_of(out)
+    if json:
+        print_json(board)
+    elif out is None and chosen == "text":
+        _show(board, is_grouped=bool(grouped))
+    else:
+        _write(_render(board, chosen, grouped), out)
+    return 0
+
+
+def _format_of(out: Path | None) -> Format:
+    if out is None:
+        return "text"
+    if out.suffix not in _SUFFIXES:
+        raise UsageError(f"{out.name} says no format", hint=f"end it in {', '.join(_SUFFIXES)}, or add --format")
+    return _SUFFIXES[out.suffix]
+
+
+def _render(board: "Board", chosen: Format, grouped: bool | None) -> str:
+    from eyechart.reports import html_board, latex_board, markdown_board, text_board
+
+    if chosen == "html":
+        return html_board(board)
+    if chosen == "latex":
+        return latex_board(board, is_grouped=grouped is not False)
+    if chosen == "markdown":
+        return markdown_board(board, is_grouped=grouped is not False)
+    return text_board(board, is_grouped=bool(grouped))
+
+
+def _write(text: str, out: Path | None) -> None:
+    import sys
+
+    from eyechart.runs.files import write_whole
+
+    if out is None:
+        sys.stdout.write(text)
+        return
+    write_whole(out, [text.encode()])
+    say(f"wrote {out}")
+
+
+def _show(board: "Board", *, is_grouped: bool) -> None:
+    """Print the board on the terminal, its notes on stderr."""
+    from eyechart.reports import text_rows
+
+    columns, rows = text_rows(board, is_grouped=is_grouped)
+    print_table(columns, rows, title=f"{board.title}, percent; {board.rule}: {board.rule_text}")
+    say("* best of the board, ° best of its group; means and references never are")
+    for note in board.notes:
+        say(note)
+
+
+def _read(folders: "Sequence[Path]", scorer: str | None) -> "tuple[OwnRun, ...]":
+    """Judge the runs and gather them; nothing is written into the run folders."""
+    from eyechart.opening import open_scorer
+    from eyechart.runs.cells import read_table
+    from eyechart.runs.own_rows import OwnRun
+    from eyechart.runs.score import judge, scorer_id_of
+    from eyechart.runs.store import RunStore
+
+    chosen, mode = open_scorer(scorer or "hrscene_letter")
+    scorer_id = scorer_id_of(chosen, mode)
+    stores = [RunStore(folder) for folder in folders]
+    names = _names(stores)
+    return tuple(
+        OwnRun(name, read_table(store, scorer_id, judge(store, chosen, mode)), store.run.created_at[:10])
+        for name, store in zip(names, stores, strict=True)
+    )
+
+
+def _names(stores: "Sequence[RunStore]") -> list[str]:
+    """Name each run by its model, or by its folder where models repeat.
+
+    Raises:
+        UsageError: If one folder is named twice.
+    """
+    folders = [store.folder.resolve() for store in stores]
+    if len(set(folders)) != len(folders):
+        raise UsageError("one run folder is named twice", hint="name every run once")
+    names = [store.run.model.spec for store in stores]
+    return names if len(set(names)) == len(names) else [store.folder.name for store in stores]

@@ -1,0 +1,257 @@
+"""Which questions are shown: facets and patterns of right and wrong, written in the address."""
+
+from collections.abc import Callable, Iterable, Sequence
+from math import floor, isnan, log2
+from typing import TYPE_CHECKING, Literal
+from urllib.parse import urlencode
+
+import msgspec
+import numpy as np
+
+from eyechart.errors import UsageError
+from eyechart.explorer.study import ExploredRun, Study
+from eyechart.stats.arrays import Bools, Floats
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Verdict = Literal["right", "wrong", "unscored"]
+SORTS = ("pattern", "id", "target", "right")
+UNKNOWN = "unknown"
+_NO_TASK = "(none)"
+
+
+class Filter(msgspec.Struct, frozen=True, kw_only=True):
+    """A choice of questions. Empty fields choose all.
+
+    Args:
+        task: Task of the question.
+        source: Collection it comes from.
+        target: Band of the target's shorter side as sent, such as ``16-32``.
+        seen: The same as the model saw it.
+        text: Part of the question's id or text.
+        right: Conditions under which it is right, each ``condition`` or ``condition@run``.
+        wrong: Conditions under which it is wrong.
+        unscored: Conditions under which it has no score.
+        sort: One of ``SORTS``.
+    """
+
+    task: str = ""
+    source: str = ""
+    target: str = ""
+    seen: str = ""
+    text: str = ""
+    right: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
+    unscored: tuple[str, ...] = ()
+    sort: str = "pattern"
+
+    def query(self, **changed: str | tuple[str, ...]) -> str:
+        """Return this choice as the query of an address, with some fields replaced; empty ones are left out.
+
+        Example:
+            >>> Filter(right=("crop_3x",), wrong=("original",)).query(task="ocr")
+            'task=ocr&right=crop_3x&wrong=original'
+        """
+        fields = {name: changed.get(name, getattr(self, name)) for name in self.__struct_fields__}
+        kept = [(name, value) for name, value in fields.items() if value and (name, value) != ("sort", SORTS[0])]
+        return urlencode([(name, value) for name, value in kept], doseq=True)
+
+    @property
+    def verdicts(self) -> tuple[tuple[Verdict, str], ...]:
+        """Every wanted verdict with its condition."""
+        wanted: tuple[tuple[Verdict, tuple[str, ...]], ...] = (
+            ("right", self.right),
+            ("wrong", self.wrong),
+            ("unscored", self.unscored),
+        )
+        return tuple((verdict, condition) for verdict, conditions in wanted for condition in conditions)
+
+
+class Facet(msgspec.Struct, frozen=True):
+    """One way to narrow the choice: a field and its values with how many of the shown questions have each."""
+
+    field: str
+    label: str
+    values: tuple[tuple[str, int], ...]
+
+
+def read_filter(query: Iterable[tuple[str, str]]) -> Filter:
+    """Read a choice from the pairs of an address; fields of other things are passed over.
+
+    Raises:
+        UsageError: If the order is unknown.
+
+    Example:
+        >>> read_filter([("right", "crop_3x"), ("right", "crop_6x"), ("run", "0")]).right
+        ('crop_3x', 'crop_6x')
+    """
+    single: dict[str, str] = {}
+    several: dict[str, list[str]] = {"right": [], "wrong": [], "unscored": []}
+    for name, value in query:
+        if name in several:
+            if value:
+                several[name].append(value)
+        elif name in Filter.__struct_fields__:
+            single[name] = value.strip()
+    if single.get("sort", SORTS[0]) not in SORTS:
+        raise UsageError(f"sort={single['sort']} is no order", hint=f"one of {', '.join(SORTS)}")
+    return msgspec.convert({**single, **several}, type=Filter)
+
+
+def choose(study: Study, number: int, wanted: Filter) -> list[int]:
+    """Return the positions of the wanted questions of a run, in the wanted order.
+
+    Args:
+        study: The runs.
+        number: The run whose questions are meant.
+        wanted: The choice.
+
+    Raises:
+        UsageError: If a condition or run is unknown.
+    """
+    run = study.run(number)
+    mask = _facet_mask(run, wanted)
+    for verdict, condition in wanted.verdicts:
+        mask &= verdict_mask(study, number, verdict, condition)
+    return sort_questions(run, np.flatnonzero(mask).tolist(), wanted.sort)
+
+
+def sort_questions(run: ExploredRun, positions: Sequence[int], order: str) -> list[int]:
+    """Return questions by their pattern of verdicts, id, target size, or how often they are right.
+
+    Args:
+        run: The run.
+        positions: The questions.
+        order: One of ``SORTS``.
+    """
+    if order == "id":
+        return sorted(positions, key=lambda at: run.table.questions[at].id)
+    if order == "target":
+        return sorted(positions, key=lambda at: (isnan(run.target_px[at]), float(run.target_px[at])))
+    codes = verdict_codes(run)
+    n_right = (codes == _RIGHT).sum(axis=1)
+    if order == "right":
+        return sorted(positions, key=lambda at: (-int(n_right[at]), run.table.questions[at].id))
+    return sorted(positions, key=lambda at: (-int(n_right[at]), codes[at].tobytes(), run.table.questions[at].id))
+
+
+_RIGHT, _WRONG, _UNSCORED = 0, 1, 2
+MARKS = {_RIGHT: "right", _WRONG: "wrong", _UNSCORED: "unscored"}
+
+
+def verdict_codes(run: ExploredRun) -> "npt.NDArray[np.uint8]":
+    """Return (n_questions, n_conditions) uint8: 0 right, 1 wrong, 2 not scored; several asks count by their mean."""
+    codes = np.full(run.values.shape, _UNSCORED, dtype=np.uint8)
+    for column in range(run.values.shape[1]):
+        codes[run.is_right(column), column] = _RIGHT
+        codes[run.is_wrong(column), column] = _WRONG
+    return codes
+
+
+def find_facets(study: Study, number: int, wanted: Filter) -> tuple[Facet, ...]:
+    """Return the facets with counts under everything else that is chosen, so that a count is what a click gives."""
+    run = study.run(number)
+    fields: tuple[tuple[str, str, list[str]], ...] = (
+        ("task", "Task", tasks(run)),
+        ("source", "Source", sources(run)),
+        ("target", "Target sent, px", size_bands(run.target_px)),
+        ("seen", "Target seen, px", size_bands(run.seen_px)),
+    )
+    facets = []
+    for field, label, values in fields:
+        if len(set(values)) < 2:  # noqa: PLR2004 -- one value narrows nothing
+            continue
+        others = msgspec.structs.replace(wanted, **{field: ""})
+        counts: dict[str, int] = dict.fromkeys(sorted(set(values), key=_band_order), 0)
+        for position in choose(study, number, others):
+            counts[values[position]] += 1
+        facets.append(Facet(field, label, tuple(counts.items())))
+    return tuple(facets)
+
+
+def tasks(run: ExploredRun) -> list[str]:
+    """Return (n_questions,) the task of each question."""
+    return [question.task or _NO_TASK for question in run.table.questions]
+
+
+def sources(run: ExploredRun) -> list[str]:
+    """Return (n_questions,) the source of each question."""
+    return [question.source or _NO_TASK for question in run.table.questions]
+
+
+def size_bands(sizes_px: Floats) -> list[str]:
+    """Return the octave of each size as text, ``unknown`` where there is none.
+
+    Args:
+        sizes_px: (n,) sizes in pixels, NaN where not known.
+
+    Example:
+        >>> size_bands(np.array([20.0, 0.5, np.nan]))
+        ['16-32', '0.5-1', 'unknown']
+    """
+    return [_band(float(size)) for size in sizes_px]
+
+
+def _band(size_px: float) -> str:
+    if isnan(size_px) or size_px <= 0:
+        return UNKNOWN
+    octave = floor(log2(size_px))
+    return f"{2.0**octave:g}-{2.0 ** (octave + 1):g}"
+
+
+def _band_order(value: str) -> tuple[bool, float, str]:
+    first = value.partition("-")[0]
+    try:
+        return (False, float(first), value)
+    except ValueError:
+        return (True, 0.0, value)
+
+
+def _facet_mask(run: ExploredRun, wanted: Filter) -> Bools:
+    mask = np.ones(len(run.table.questions), dtype=np.bool_)
+    facets: tuple[tuple[str, Callable[[], list[str]]], ...] = (
+        (wanted.task, lambda: tasks(run)),
+        (wanted.source, lambda: sources(run)),
+        (wanted.target, lambda: size_bands(run.target_px)),
+        (wanted.seen, lambda: size_bands(run.seen_px)),
+    )
+    for chosen, listed in facets:
+        if chosen:
+            mask &= np.array([value == chosen for value in listed()], dtype=np.bool_)
+    if wanted.text:
+        part = wanted.text.casefold()
+        mask &= np.array(
+            [
+                part in question.id.casefold() or part in text.casefold()
+                for question, text in zip(run.table.questions, run.texts, strict=True)
+            ],
+            dtype=np.bool_,
+        )
+    return mask
+
+
+def verdict_mask(study: Study, number: int, verdict: Verdict, condition: str) -> Bools:
+    """Return (n_questions,) of a run: where a condition, perhaps of another run, got a verdict.
+
+    Args:
+        study: The runs.
+        number: The run whose questions are meant.
+        verdict: Which verdict.
+        condition: A condition of this run, or ``condition@run``.
+
+    Raises:
+        UsageError: If there is no such condition or run.
+    """
+    name, _, other = condition.partition("@")
+    if other and not other.isdecimal():
+        raise UsageError(f"{condition}: {other!r} is no number of a run", hint=f"runs are 0 to {len(study.runs) - 1}")
+    own, run = study.run(number), study.run(int(other) if other else number)
+    if name not in run.table.conditions:
+        raise UsageError(f"{condition} was not asked in this run", hint=f"asked: {', '.join(run.table.conditions)}")
+    column = run.table.conditions.index(name)
+    masks = {"right": run.is_right(column), "wrong": run.is_wrong(column), "unscored": ~run.present[:, column]}
+    if run is own:
+        return masks[verdict]
+    places = [run.position(question.id) for question in own.table.questions]
+    return np.array([place is not None and masks[verdict][place] for place in places], dtype=np.bool_)

@@ -1,0 +1,255 @@
+"""The explorer as a local web application: four screens, tiles on demand, nothing that leaves this machine."""
+
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from importlib.resources import files
+from pathlib import Path
+from threading import Lock
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from eyechart.errors import EyechartError, UsageError
+from eyechart.explorer.filters import read_filter
+from eyechart.explorer.links import ServerLinks
+from eyechart.explorer.pictures import BenchmarkPictures
+from eyechart.explorer.question import ViewPane
+from eyechart.explorer.screens import POLICY, Screens
+from eyechart.explorer.study import Study
+from eyechart.explorer.tiles import TileCutter, tile_shape
+from eyechart.schema import JsonObject, Picture, Size
+from eyechart.schema import Request as AskedRequest
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+_ASSETS = {
+    "explorer.css": ("eyechart.explorer", "static", "text/css"),
+    "report.css": ("eyechart.reports", "templates", "text/css"),
+    "grid.js": ("eyechart.explorer", "static", "text/javascript"),
+    "site_grid.js": ("eyechart.explorer", "static", "text/javascript"),
+    "site_pair.js": ("eyechart.explorer", "static", "text/javascript"),
+    "question.js": ("eyechart.explorer", "static", "text/javascript"),
+    "htmx.min.js": ("eyechart.explorer", "static", "text/javascript"),
+    "openseadragon.min.js": ("eyechart.explorer", "static", "text/javascript"),
+}
+_SEEN = re.compile(r"(\d{1,6})x(\d{1,6})")
+_HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+_THUMBNAIL_PX = 480
+Page = Callable[[Request], str]
+
+
+def read_asset(name: str) -> bytes | None:
+    """Return a bundled script or style sheet, None if there is none of this name."""
+    place = _ASSETS.get(name)
+    if place is None:
+        return None
+    package, folder, _ = place
+    return (files(package) / folder / name).read_bytes()
+
+
+def asset_names() -> tuple[str, ...]:
+    """Return the names of all bundled scripts and style sheets."""
+    return tuple(_ASSETS)
+
+
+class ServedPictures:
+    """Cuts tiles from the pictures of a study's runs, as far as their benchmarks are at hand.
+
+    Args:
+        study: The runs.
+        data: File or folder of the benchmark, where its run does not name one that is still there.
+    """
+
+    def __init__(self, study: Study, data: Path | None) -> None:
+        self._links = ServerLinks()
+        self._opened = tuple(BenchmarkPictures(run.table.run, data) for run in study.runs)
+        self._cutters: dict[int, TileCutter] = {}
+        self._lock = Lock()
+
+    def missing(self, number: int) -> str:
+        """Return why pictures are not here, empty if they are."""
+        return self._opened[number].missing
+
+    def source(self, number: int, pane: ViewPane, seen: Size | None) -> JsonObject | None:
+        """Return what the reader's script needs to load tiles, None if the picture is not here."""
+        if self.missing(number):
+            return None
+        shape = tile_shape(seen or pane.picture.size)
+        return {
+            "base": self._links.tiles(number, pane.request_id, pane.index, seen),
+            "width": shape.size.width,
+            "height": shape.size.height,
+            "max": shape.max_level,
+        }
+
+    def thumbnail(self, number: int, pane: ViewPane) -> str:
+        """Return the address of a small picture, empty if it is not here."""
+        return "" if self.missing(number) else f"/thumbnail/{number}/{pane.request_id}/{pane.index}.png"
+
+    def cutter(self, number: int) -> TileCutter:
+        """Return what cuts the tiles of a run.
+
+        Raises:
+            UsageError: If its pictures are not here.
+        """
+        benchmark = self._opened[number].benchmark
+        if benchmark is None:
+            raise UsageError(self.missing(number))
+        with self._lock:
+            return self._cutters.setdefault(number, TileCutter(benchmark))
+
+    def close(self) -> None:
+        """Remove temporary files."""
+        for cutter in self._cutters.values():
+            cutter.close()
+
+
+def build_server(study: Study, data: Path | None = None, *, hosts: Sequence[str] = LOOPBACK) -> Starlette:
+    """Return the application; run it with uvicorn.
+
+    Args:
+        study: The runs.
+        data: File or folder of the benchmark, where its run does not name one that is still there.
+        hosts: Names under which it may be reached; others are refused, so that no web page can read it.
+    """
+    pictures = ServedPictures(study, data)
+    screens = Screens(study, ServerLinks(), pictures)
+
+    def index(request: Request) -> str:
+        del request
+        return screens.index()
+
+    def run(request: Request) -> str:
+        return screens.run(_number(request, "run"))
+
+    def grid(request: Request) -> str:
+        headers = request.headers
+        is_part = headers.get("hx-request") == "true" and headers.get("hx-history-restore-request") != "true"
+        wanted = read_filter(request.query_params.multi_items())
+        return screens.grid(_number(request, "run"), wanted, _number(request, "page", 1), is_part=is_part)
+
+    def question(request: Request) -> str:
+        wanted = read_filter(request.query_params.multi_items())
+        return screens.question(_number(request, "run"), request.query_params.get("id", ""), wanted)
+
+    def compare(request: Request) -> str:
+        first = _number(request, "first")
+        return screens.compare(first, _number(request, "second", first))
+
+    def pair(request: Request) -> str:
+        return screens.pair(_number(request, "first"), _number(request, "second"), _number(request, "seed"))
+
+    async def tile(request: Request) -> Response:
+        return await run_in_threadpool(_tile, study, pictures, request)
+
+    async def thumbnail(request: Request) -> Response:
+        return await run_in_threadpool(_thumbnail, study, pictures, request)
+
+    pages: dict[str, Page] = {
+        "/run": run, "/grid": grid, "/question": question, "/compare": compare, "/pair": pair,
+    }  # fmt: skip
+    routes = [
+        Route("/", _page(index, screens) if len(study.runs) > 1 else _to_first),
+        *(Route(path, _page(page, screens)) for path, page in pages.items()),
+        Route("/static/{name}", _asset),
+        Route("/tiles/{run:int}/{request_id}/{index:int}/{shown}/{level:int}/{column:int}_{row:int}.png", tile),
+        Route("/thumbnail/{run:int}/{request_id}/{index:int}.png", thumbnail),
+    ]
+    return Starlette(
+        routes=routes,
+        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)],
+        lifespan=_closing(pictures),
+    )
+
+
+def _closing(pictures: ServedPictures) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
+    """Return what removes temporary files when the server ends."""
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        pictures.close()
+
+    return lifespan
+
+
+def _page(page: Page, screens: Screens) -> Callable[[Request], Awaitable[Response]]:
+    """Return the endpoint of a screen; what is not there is said in words, with status 404."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return HTMLResponse(await run_in_threadpool(page, request), headers=_HEADERS)
+        except EyechartError as error:
+            return HTMLResponse(screens.error(error.message, error.hint), status_code=404, headers=_HEADERS)
+
+    return answer
+
+
+async def _to_first(request: Request) -> Response:
+    del request
+    return RedirectResponse("/run?run=0")
+
+
+async def _asset(request: Request) -> Response:
+    name = request.path_params["name"]
+    content = read_asset(name)
+    if content is None:
+        return Response(status_code=404)
+    return Response(content, media_type=_ASSETS[name][2], headers={"X-Content-Type-Options": "nosniff"})
+
+
+def _number(request: Request, name: str, default: int = 0) -> int:
+    text = request.query_params.get(name) or str(default)
+    if not text.isdecimal():
+        raise UsageError(f"{name}={text} is no whole number", hint="follow a link of the page")
+    return int(text)
+
+
+def _picture(study: Study, request: Request) -> Picture:
+    found: AskedRequest | None = study.run(request.path_params["run"]).find(request.path_params["request_id"])
+    index = int(request.path_params["index"])
+    if found is None or index >= len(found.pictures):
+        raise UsageError("there is no such picture", hint="follow a link of the page")
+    return found.pictures[index]
+
+
+def _tile(study: Study, pictures: ServedPictures, request: Request) -> Response:
+    where = request.path_params
+    try:
+        seen = _seen(where["shown"], study, request)
+        cutter = pictures.cutter(where["run"])
+        content = cutter.tile(_picture(study, request), seen, where["level"], where["column"], where["row"])
+    except EyechartError as error:
+        return Response(error.message, status_code=404, media_type="text/plain")
+    # The address holds the request's hash, so its pixels never change.
+    return Response(content, media_type="image/png", headers={"Cache-Control": "private, max-age=86400"})
+
+
+def _thumbnail(study: Study, pictures: ServedPictures, request: Request) -> Response:
+    try:
+        cutter = pictures.cutter(request.path_params["run"])
+        content = cutter.thumbnail_png(_picture(study, request), None, _THUMBNAIL_PX)
+    except EyechartError as error:
+        return Response(error.message, status_code=404, media_type="text/plain")
+    return Response(content, media_type="image/png", headers={"Cache-Control": "private, max-age=86400"})
+
+
+def _seen(text: str, study: Study, request: Request) -> Size | None:
+    """Return the size a picture is shown at; only what a model saw is drawn, so that no address can fill the memory."""
+    if text == "sent":
+        return None
+    match = _SEEN.fullmatch(text)
+    size = None if match is None else Size(int(match.group(1)), int(match.group(2)))
+    if size is None or size not in study.run(request.path_params["run"]).seen_sizes:
+        raise UsageError(f"no model saw a picture at {text}", hint="follow a link of the page")
+    return size

@@ -1,0 +1,292 @@
+"""The screens as plain files that open from a disk or any web host, with thumbnails and crops."""
+
+import io
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from PIL import Image
+
+from eyechart.errors import EyechartError, UsageError
+from eyechart.explorer.filters import MARKS, Filter, size_bands, sources, tasks, verdict_codes
+from eyechart.explorer.links import SiteLinks
+from eyechart.explorer.pages import clip
+from eyechart.explorer.pictures import BenchmarkPictures
+from eyechart.explorer.question import ViewPane, question_page
+from eyechart.explorer.screens import Screens
+from eyechart.explorer.server import asset_names, read_asset
+from eyechart.explorer.study import BASELINE, ExploredRun, Study
+from eyechart.explorer.tiles import TileCutter
+from eyechart.runs.files import write_whole
+from eyechart.schema import JsonObject, Size
+
+_CROP_FAMILIES = ("crop", "target_only", "original_plus_crop")
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+class SiteOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """What a site holds.
+
+    Args:
+        views: Conditions whose pictures are written; all if empty.
+        original_px: Longest side of the whole picture.
+        crop_px: Longest side of crops.
+        whole_px: Longest side of other pictures that are as large as the original.
+        quality: JPEG quality of pictures that are shrunk; what fits is written as PNG of the very pixels.
+    """
+
+    views: tuple[str, ...] = ()
+    original_px: int = 1600
+    crop_px: int = 1024
+    whole_px: int = 640
+    quality: int = 80
+
+
+class WrittenSite(msgspec.Struct, frozen=True):
+    """What was written."""
+
+    index: Path
+    n_files: int
+    n_bytes: int
+    notes: tuple[str, ...]
+
+
+def write_site(study: Study, out: Path, data: Path | None = None, options: SiteOptions | None = None) -> WrittenSite:
+    """Write all screens of a study into a folder.
+
+    Args:
+        study: The runs.
+        out: A new or empty folder, or an older site of ours, whose files are replaced.
+        data: File or folder of the pictures, where a run's own is not there any more.
+        options: What to write.
+
+    Returns:
+        Its first page, files and bytes.
+
+    Raises:
+        UsageError: If ``out`` holds something else.
+        StoreError: If a file cannot be written.
+    """
+    _check_empty(out)
+    options = options or SiteOptions()
+    written = _Written(out)
+    pages = tuple(_page_names(number, run) for number, run in enumerate(study.runs))
+    pictures = SitePictures(study, data, options, written)
+    for name in asset_names():
+        written.write(f"static/{name}", read_asset(name) or b"")
+    top = Screens(study, SiteLinks("", pages), pictures, _site_note(options))
+    written.write("index.html", top.index().encode())
+    for number in range(len(study.runs)):
+        written.write(f"run-{number}.html", top.run(number).encode())
+        for other in study.alike(number):
+            page = _compared(top, number, other)
+            if page is not None:
+                written.write(f"compare-{number}-{other}.html", page.encode())
+    written.write("grid.html", top.site_grid(_grid_data(study, pages)).encode())
+    if len(study.runs) > 1:
+        written.write("pair.html", top.site_pair(_pair_data(study, pages)).encode())
+    inner = Screens(study, SiteLinks("../", pages), pictures)
+    for number, run in enumerate(study.runs):
+        for question in run.table.questions:
+            name = pages[number][question.id]
+            page = inner.question(number, question.id, Filter(sort="pattern"), page_name=name)
+            written.write(f"questions/{name}", page.encode())
+    pictures.close()
+    return WrittenSite(out / "index.html", written.n_files, written.n_bytes, pictures.notes)
+
+
+class SitePictures:
+    """Writes the pictures of the panes on first use, each distinct picture once.
+
+    Args:
+        study: The runs.
+        data: File or folder of the pictures.
+        options: Sizes and views.
+        written: Where to write.
+    """
+
+    def __init__(self, study: Study, data: Path | None, options: SiteOptions, written: "_Written") -> None:
+        self._study = study
+        self._options = options
+        self._written = written
+        self._opened = tuple(BenchmarkPictures(run.table.run, data) for run in study.runs)
+        self._cutters: dict[int, TileCutter] = {}
+        self._sources: dict[tuple[str, Size | None], JsonObject] = {}
+        self._notes: dict[str, None] = {}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What could not be written, each once."""
+        return tuple(self._notes)
+
+    def missing(self, number: int) -> str:
+        """Return why pictures are not here, empty if they are."""
+        reason = self._opened[number].missing
+        if reason:
+            self._notes[reason] = None
+        return reason
+
+    def source(self, number: int, pane: ViewPane, seen: Size | None) -> JsonObject | None:
+        """Return the file of a picture, written now if it is new; None if it is not here or was not asked for."""
+        if self.missing(number) or (self._options.views and pane.condition not in self._options.views):
+            return None
+        key = (pane.picture.recipe_key, seen)
+        if key not in self._sources:
+            try:
+                self._sources[key] = self._write(number, pane, seen)
+            except EyechartError as error:
+                self._notes[error.message] = None
+                return None
+        return self._sources[key]
+
+    def thumbnail(self, number: int, pane: ViewPane) -> str:
+        """Return the address of a picture from a page at the top of the site."""
+        found = self.source(number, pane, None)
+        return "" if found is None else str(found["url"]).removeprefix("../")
+
+    def close(self) -> None:
+        """Remove temporary files."""
+        for cutter in self._cutters.values():
+            cutter.close()
+
+    def _write(self, number: int, pane: ViewPane, seen: Size | None) -> JsonObject:
+        longest = _longest_side(pane.condition, self._options)
+        pixels = self._cutter(number).thumbnail(pane.picture, seen, longest)
+        height, width = pixels.shape[:2]
+        is_exact = Size(width, height) == (seen or pane.picture.size)
+        stem = pane.picture.recipe_key[:20] + ("" if seen is None else f"-{seen.width}x{seen.height}")
+        name = f"pictures/{stem}.{'png' if is_exact else 'jpg'}"
+        stream = io.BytesIO()
+        image = Image.fromarray(np.ascontiguousarray(pixels))
+        if is_exact:
+            image.save(stream, "PNG", optimize=False)
+        else:
+            image.save(stream, "JPEG", quality=self._options.quality, optimize=True)
+        self._written.write(name, stream.getvalue())
+        return {"url": f"../{name}", "width": width, "height": height, "exact": is_exact}
+
+    def _cutter(self, number: int) -> TileCutter:
+        benchmark = self._opened[number].benchmark
+        if benchmark is None:
+            raise UsageError(self.missing(number))
+        if number not in self._cutters:
+            self._cutters[number] = TileCutter(benchmark)
+        return self._cutters[number]
+
+
+class _Written:
+    """Counts what is written into a folder."""
+
+    def __init__(self, out: Path) -> None:
+        self._out = out
+        self.n_files, self.n_bytes = 0, 0
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write one file.
+
+        Raises:
+            StoreError: If it cannot be written.
+        """
+        write_whole(self._out / name, (content,))
+        self.n_files += 1
+        self.n_bytes += len(content)
+
+
+def _longest_side(condition: str, options: SiteOptions) -> int:
+    if condition == BASELINE:
+        return options.original_px
+    return options.crop_px if condition.startswith(_CROP_FAMILIES) else options.whole_px
+
+
+def _compared(screens: Screens, first: int, second: int) -> str | None:
+    """Return a comparison, None where the two have nothing in common."""
+    try:
+        return screens.compare(first, second)
+    except UsageError:
+        return None
+
+
+def _check_empty(out: Path) -> None:
+    if out.is_dir() and any(out.iterdir()) and not (out / "static" / "question.js").is_file():
+        raise UsageError(f"{out} holds other files", hint="give --out a new or empty folder")
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is a file", hint="give --out a folder")
+
+
+def _page_names(number: int, run: ExploredRun) -> dict[str, str]:
+    """Return the file of every question: its place and what of its id a file name may hold."""
+    return {
+        question.id: f"run{number}-{at + 1:04d}-{_UNSAFE.sub('-', question.id)[:40]}.html"
+        for at, question in enumerate(run.table.questions)
+    }
+
+
+def _site_note(options: SiteOptions) -> str:
+    which = "all views" if not options.views else ", ".join(options.views)
+    return (
+        f"Pictures of {which}: originals up to {options.original_px} px, crops up to {options.crop_px} px, others up "
+        f"to {options.whole_px} px a side; "
+        "a caption says where a picture was shrunk for this site. Made by eyechart; no script here loads anything else."
+    )
+
+
+def _grid_data(study: Study, pages: tuple[dict[str, str], ...]) -> JsonObject:
+    """Return the matrices of all runs, small enough to stand in one page."""
+    return {"runs": [_run_data(run, pages[number]) for number, run in enumerate(study.runs)]}
+
+
+def _run_data(run: ExploredRun, pages: dict[str, str]) -> JsonObject:
+    codes = verdict_codes(run)
+    rows = zip(run.table.questions, run.texts, tasks(run), sources(run), strict=True)
+    targets, seen = size_bands(run.target_px), size_bands(run.seen_px)
+    return {
+        "label": run.label,
+        "baseline": run.baseline,
+        "conditions": run.table.conditions,
+        "questions": [
+            {
+                "id": question.id,
+                "text": clip(text),
+                "task": task,
+                "source": source,
+                "target": targets[at],
+                "seen": seen[at],
+                "target_px": None if np.isnan(run.target_px[at]) else round(float(run.target_px[at]), 1),
+                "seen_px": None if np.isnan(run.seen_px[at]) else round(float(run.seen_px[at]), 1),
+                "marks": "".join(str(code) for code in codes[at].tolist()),
+                "page": pages[question.id],
+            }
+            for at, (question, text, task, source) in enumerate(rows)
+        ],
+        "marks": [MARKS[code] for code in sorted(MARKS)],
+    }
+
+
+def _pair_data(study: Study, pages: tuple[dict[str, str], ...]) -> JsonObject:
+    """Return the answers under the baseline of every run, for two models side by side."""
+    return {"runs": [{"label": run.label, "entries": list(_pair_rows(study, number, pages[number]))}
+                     for number, run in enumerate(study.runs)]}  # fmt: skip
+
+
+def _pair_rows(study: Study, number: int, pages: dict[str, str]) -> Iterator[JsonObject]:
+    run = study.run(number)
+    for question in run.table.questions:
+        page = question_page(study, number, question.id, Filter(), SiteLinks("", (pages,) * len(study.runs)))
+        answers = [
+            one for one in page.answers if one.number == number and one.condition == run.baseline and not one.slot
+        ]
+        if answers:
+            one = answers[0]
+            yield {
+                "id": question.id,
+                "content": question.content,
+                "text": page.question.text,
+                "choices": [[choice.letter, choice.text, choice.is_gold] for choice in page.choices],
+                "page": pages[question.id],
+                "mark": one.mark,
+                "letter": one.letter,
+                "parts": [one.before, one.lit, one.after],
+                "condition": run.baseline,
+            }

@@ -1,0 +1,236 @@
+"""The runs that are looked at together, held small: scores in arrays, texts on disk until they are asked for."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from eyechart.errors import UsageError
+from eyechart.explorer.lines import LineIndex, Place, read_places
+from eyechart.runs.cells import Cell, RunTable, read_table, slot_of
+from eyechart.runs.choosing import choose_scorer
+from eyechart.runs.score import judge, scorer_id_of
+from eyechart.runs.store import ESTIMATES_FILE, RunStore
+from eyechart.runs.summarise import estimate
+from eyechart.schema import Question, Request, Response, Score, Summary, decode_record
+from eyechart.stats.arrays import Bools, Floats
+
+BASELINE = "original"
+_HALF = 0.5
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One request with all that is known of it.
+
+    Args:
+        request: What was asked.
+        response: The answer that counts; None if there is none.
+        score: The scorer's verdict; None if there was nothing to judge.
+        cell: Sizes, what the model saw, how it ended.
+        slot: Which repeat or order of the choices this is.
+    """
+
+    request: Request
+    response: Response | None
+    score: Score | None
+    cell: Cell
+    slot: int
+
+
+class ExploredRun:
+    """One run: its table of scores, its summary, and its texts by place.
+
+    Args:
+        store: The run folder.
+        scorer: ``name``, ``name.mode`` or ``name.mode@version``; the run's own if left out. Nothing is written.
+    """
+
+    def __init__(self, store: RunStore, scorer: str | None = None) -> None:
+        chosen, mode = choose_scorer(store, scorer)
+        self.store = store
+        self.scorer_id = scorer_id_of(chosen, mode)
+        has_scores = store.score_file(self.scorer_id).is_file()
+        scores = tuple(store.scores(self.scorer_id)) if has_scores else judge(store, chosen, mode)
+        self._scores = {score.request_id: score for score in scores}
+        self.table: RunTable = read_table(store, self.scorer_id, scores)
+        self.summary: Summary = _summary(store, self.scorer_id, self.table)
+        self._position_of = {one.id: position for position, one in enumerate(self.table.questions)}
+        values, present = self.table.scores()
+        self.values: Floats = values
+        self.present: Bools = present
+        self._request_ids, self._requests = _index_requests(store, self.table)
+        self._responses = _index_responses(store)
+        self._questions = _index_questions(store)
+        self.texts = tuple(question.text for question in store.questions())
+        self.seen_sizes = frozenset(
+            cell.sight.seen_size for cell in self.table.cells.values() if cell.sight and cell.sight.seen_size
+        )
+        self.target_px = _target_px(self.table, seen=False)
+        self.seen_px = _target_px(self.table, seen=True)
+
+    @property
+    def name(self) -> str:
+        """Name of the run folder."""
+        return self.store.folder.name
+
+    @property
+    def model(self) -> str:
+        """The model, as ``provider/name``."""
+        return self.table.run.model.spec
+
+    @property
+    def label(self) -> str:
+        """The model, with its revision where it has one."""
+        revision = self.table.run.model.revision
+        return f"{self.model}@{revision}" if revision else self.model
+
+    @property
+    def baseline(self) -> str:
+        """The condition that others are compared with: the original, or the first one."""
+        return BASELINE if BASELINE in self.table.conditions else self.table.conditions[0]
+
+    def position(self, question_id: str) -> int | None:
+        """Return where a question stands in the table, None if this run never asked it."""
+        return self._position_of.get(question_id)
+
+    def question(self, question_id: str) -> Question | None:
+        """Return a question as the run stored it."""
+        return self._questions.read(question_id, Question)
+
+    def entries(self, position: int, condition: str) -> Iterator[Entry]:
+        """Yield every request of one question under one condition, repeats and orders of choices in turn."""
+        column = self.table.conditions.index(condition)
+        for slot in range(self.table.n_slots):
+            cell = self.table.cells.get((position, column, slot))
+            if cell is not None:
+                yield self._entry((position, column, slot), cell)
+
+    def find(self, request_id: str) -> Request | None:
+        """Return a request by its id."""
+        return self._requests.read(request_id, Request)
+
+    def is_right(self, column: int) -> Bools:
+        """Return (n_questions,) whether each question scored at least one half under a condition."""
+        return np.asarray(self.present[:, column] & (self.values[:, column] >= _HALF))
+
+    def is_wrong(self, column: int) -> Bools:
+        """Return (n_questions,) whether each question scored less than one half under a condition."""
+        return np.asarray(self.present[:, column] & (self.values[:, column] < _HALF))
+
+    def _entry(self, key: tuple[int, int, int], cell: Cell) -> Entry:
+        request_id = self._request_ids[key]
+        request = self._requests.read(request_id, Request)
+        if request is None:  # pragma: no cover - the index was made from the same file
+            raise UsageError(f"{self.store.folder}: request {request_id} is gone", hint="was the run folder changed?")
+        return Entry(
+            request=request,
+            response=self._responses.read(request_id, Response),
+            score=self._scores.get(request_id),
+            cell=cell,
+            slot=key[2],
+        )
+
+
+class Study:
+    """Runs that are looked at together.
+
+    Args:
+        runs: At least one run.
+    """
+
+    def __init__(self, runs: Sequence[ExploredRun]) -> None:
+        if not runs:
+            raise UsageError("no run was named", hint="eyechart explore runs/NAME")
+        self.runs = tuple(runs)
+
+    def run(self, number: int) -> ExploredRun:
+        """Return a run by its number, from 0.
+
+        Raises:
+            UsageError: If there is no such run.
+        """
+        if not 0 <= number < len(self.runs):
+            raise UsageError(f"there is no run {number}", hint=f"runs are numbered 0 to {len(self.runs) - 1}")
+        return self.runs[number]
+
+    def alike(self, number: int) -> tuple[int, ...]:
+        """Return the numbers of the runs that asked about the same benchmark, the run itself first."""
+        name = self.runs[number].table.run.benchmark.name
+        others = [at for at, one in enumerate(self.runs) if at != number and one.table.run.benchmark.name == name]
+        return (number, *others)
+
+
+def read_study(folders: Sequence[Path], scorer: str | None = None) -> Study:
+    """Read run folders; nothing is written and no model is asked.
+
+    Args:
+        folders: Run folders.
+        scorer: Whose scores to show; each run's own if left out.
+
+    Raises:
+        StoreError: If a folder holds no run.
+        UsageError: If none is named, or the scorer is unknown.
+    """
+    return Study([ExploredRun(RunStore(folder), scorer) for folder in folders])
+
+
+def _summary(store: RunStore, scorer_id: str, table: RunTable) -> Summary:
+    """Return the stored estimates if they are by this scorer, else new ones."""
+    if (store.folder / ESTIMATES_FILE).is_file():
+        stored = store.summary()
+        if stored.scorer == scorer_id:
+            return stored
+    return estimate(table, scorer_id, tuple(store.views()))
+
+
+class _IdHead(msgspec.Struct):
+    id: str
+
+
+def _index_requests(store: RunStore, table: RunTable) -> tuple[dict[tuple[int, int, int], str], LineIndex[str]]:
+    """Return the id of every cell's request, and the place of every request."""
+    question_at = {question.id: at for at, question in enumerate(table.questions)}
+    condition_at = {name: at for at, name in enumerate(table.conditions)}
+    ids: dict[tuple[int, int, int], str] = {}
+    places: dict[str, Place] = {}
+    for place, text in read_places(store.folder / "requests.jsonl"):
+        request = decode_record(text, Request, f"{place.path}:{place.line}")
+        key = (question_at[request.question_id], condition_at[request.condition], slot_of(request, table.run))
+        ids[key] = request.id
+        places[request.id] = place
+    return ids, LineIndex(places)
+
+
+def _index_responses(store: RunStore) -> LineIndex[str]:
+    """Return the place of the answer that counts for each request."""
+    counting = {(row.writer, row.line): request_id for request_id, row in store.index().rows.items()}
+    places: dict[str, Place] = {}
+    for writer, path in enumerate(sorted((store.folder / "responses").glob("*.jsonl"))):
+        for place, _ in read_places(path):
+            request_id = counting.get((writer, place.line))
+            if request_id is not None:
+                places[request_id] = place
+    return LineIndex(places)
+
+
+def _index_questions(store: RunStore) -> LineIndex[str]:
+    places = read_places(store.folder / "questions.jsonl")
+    return LineIndex({msgspec.json.decode(text, type=_IdHead).id: place for place, text in places})
+
+
+def _target_px(table: RunTable, *, seen: bool) -> Floats:
+    """Return (n_questions,) shorter side of each target under the first condition, NaN where it is not known.
+
+    Args:
+        table: The run.
+        seen: As the model saw it; else as it was sent.
+    """
+    first = table.conditions.index(BASELINE) if BASELINE in table.conditions else 0
+    found = np.full(len(table.questions), np.nan)
+    for (question, condition, _), cell in table.cells.items():
+        if condition == first:
+            size = (cell.sight.target_px if cell.sight is not None else None) if seen else cell.target_px_sent
+            if size is not None:
+                found[question] = size
+    return found

@@ -1,0 +1,1 @@
+"""Downloads: parts of published collections, from a hub, its mirror, or a copy on disk."""

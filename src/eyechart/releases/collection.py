@@ -1,0 +1,245 @@
+"""Several benchmarks, or the selected part of them, as one: what a new collection is built from."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from eyechart.benchmarks._release import ID_DIGITS, as_id
+from eyechart.errors import BenchmarkError, UsageError
+from eyechart.kinds import Benchmark
+from eyechart.opening import open_benchmark
+from eyechart.schema import BenchmarkIdentity, ImageRef, Question, content_sha256
+from eyechart.settings import read_settings, read_toml
+
+
+class SourceRecipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One source of a collection.
+
+    Args:
+        benchmark: Registered name.
+        name: Name in ``source_dataset``; what the benchmark says if None.
+        data: What it reads, relative to the recipe.
+        options: Its options.
+        select: File with the ids to take, in this order, relative to the recipe; all if None.
+        task: Task of its questions that have none.
+        notice: Text file with the terms of this source, relative to the recipe.
+    """
+
+    benchmark: str
+    name: str | None = None
+    data: str | None = None
+    options: dict[str, object] = msgspec.field(default_factory=dict)
+    select: str | None = None
+    task: str | None = None
+    notice: str | None = None
+
+
+class CollectionRecipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A collection: its sources and what it calls things.
+
+    Args:
+        sources: Where the questions come from, in order.
+        title: Title of the cards.
+        repository: ``OWNER/NAME`` on the Hugging Face hub, for the cards and the upload commands.
+        mirror: The same on ModelScope.
+        first_id: Number of the first question; ids are six digits.
+        tasks: New task name by old one; several old ones may become one.
+        date_published: Day of publication, for ``croissant.json``.
+    """
+
+    sources: list[SourceRecipe] = msgspec.field(default_factory=list)
+    title: str = "Controlled views"
+    repository: str | None = None
+    mirror: str | None = None
+    first_id: int = 0
+    tasks: dict[str, str] = msgspec.field(default_factory=dict)
+    date_published: str | None = None
+
+
+class Part(NamedTuple):
+    """A benchmark and what is taken of it: ids in order (all if None), and names for what it leaves open."""
+
+    benchmark: Benchmark
+    ids: tuple[str, ...] | None = None
+    name: str | None = None
+    task: str | None = None
+
+
+class CollectionBenchmark:
+    """The chosen questions of one or more benchmarks in one order.
+
+    With ``first_id`` questions are numbered anew, and their own ids stand in ``extra["source_question_id"]``.
+    """
+
+    identity: BenchmarkIdentity
+
+    def __init__(self, parts: Sequence[Part], first_id: int | None) -> None:
+        self.warnings = tuple(text for part in parts for text in getattr(part.benchmark, "warnings", ()))
+        self._owner: dict[str, Benchmark] = {}
+        chosen: list[Question] = []
+        for part in parts:
+            for question in _select(part):
+                self._owner.setdefault(question.image.file_sha256, part.benchmark)
+                chosen.append(_named(question, part))
+        if first_id is not None:
+            chosen = [_numbered(question, f"{first_id + n:0{ID_DIGITS}d}") for n, question in enumerate(chosen)]
+        self._questions = tuple(chosen)
+        _check_unique(self._questions)
+        identities = [[part.benchmark.identity, part.ids, part.name, part.task] for part in parts]
+        name = "collection" if len(parts) > 1 else parts[0].benchmark.identity.name
+        self.identity = BenchmarkIdentity(name=name, revision=content_sha256([identities, first_id]))
+
+    def questions(self) -> Iterator[Question]:
+        """Yield the chosen questions, source by source."""
+        return iter(self._questions)
+
+    def image_path(self, image: ImageRef) -> Path:
+        """Return where the bytes of a picture lie.
+
+        Raises:
+            BenchmarkError: If no chosen question shows it.
+        """
+        owner = self._owner.get(image.file_sha256)
+        if owner is None:
+            raise BenchmarkError(
+                f"no question shows a picture with SHA-256 {image.file_sha256[:12]}…", hint="was the data changed?"
+            )
+        return owner.image_path(image)
+
+    def released_views(self) -> tuple[str, ...]:
+        """Return no view: all are made here."""
+        return ()
+
+    def released_image(self, question: Question, view_id: str) -> None:
+        """Return None: all views are made here."""
+
+
+def read_recipe(path: Path) -> CollectionRecipe:
+    """Read a recipe (TOML).
+
+    Raises:
+        UsageError: If it cannot be read, names an unknown setting, or has no source.
+    """
+    content = read_toml(path)
+    sources = content.get("sources")
+    for number, source in enumerate(sources if isinstance(sources, list) else [], start=1):
+        read_settings(SourceRecipe, source if isinstance(source, dict) else {}, f"source {number} in {path}")
+    recipe = read_settings(CollectionRecipe, content, str(path))
+    if not recipe.sources:
+        raise UsageError(f"{path} names no source", hint='add [[sources]] with benchmark = "folder" and data = "…"')
+    return recipe
+
+
+def open_collection(recipe: CollectionRecipe, folder: Path) -> CollectionBenchmark:
+    """Open all sources of a recipe.
+
+    Args:
+        recipe: The recipe.
+        folder: What its paths count from.
+
+    Raises:
+        UsageError: If a benchmark or option is unknown, or a selection cannot be read.
+        BenchmarkError: If a source's data breaks its contract, or a selected id does not exist.
+    """
+    parts = [
+        Part(
+            benchmark=open_benchmark(source.benchmark, folder / source.data if source.data else None, source.options),
+            ids=read_ids(folder / source.select) if source.select else None,
+            name=source.name,
+            task=source.task,
+        )
+        for source in recipe.sources
+    ]
+    return CollectionBenchmark(parts, recipe.first_id)
+
+
+def read_notices(recipe: CollectionRecipe, folder: Path) -> dict[str, str]:
+    """Return the terms that a recipe gives, by source name.
+
+    Raises:
+        UsageError: If a file cannot be read.
+    """
+    return {
+        source.name or source.benchmark: _read_text(folder / source.notice)
+        for source in recipe.sources
+        if source.notice
+    }
+
+
+def read_ids(path: Path) -> tuple[str, ...]:
+    """Read a selection: one id a line (``#`` starts a comment), or a JSON list of ids.
+
+    Raises:
+        UsageError: If the file cannot be read, holds no id, or one stands twice.
+    """
+    text = _read_text(path)
+    if path.suffix.lower() == ".json":
+        try:
+            content = json.loads(text)
+        except ValueError as error:
+            raise UsageError(f"{path} is no JSON ({error})", hint='write ["id", …]') from error
+        ids = [as_id(entry) for entry in content] if isinstance(content, list) else []
+    else:
+        ids = [line.partition("#")[0].strip() or None for line in text.splitlines()]
+    named = [question_id for question_id in ids if question_id is not None]
+    twice = next((question_id for question_id in named if named.count(question_id) > 1), None)
+    if twice is not None:
+        raise UsageError(f"{path}: id {twice!r} stands twice", hint="name each question once")
+    if not named:
+        raise UsageError(f"{path} names no id", hint="one id a line, or a JSON list")
+    return tuple(named)
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror})", hint="check the path") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path} is no UTF-8 text", hint="save it as UTF-8") from error
+
+
+def _select(part: Part) -> Iterator[Question]:
+    if part.ids is None:
+        yield from part.benchmark.questions()
+        return
+    known = {question.id: question for question in part.benchmark.questions()}
+    missing = [name for name in part.ids if _find(known, name) is None]
+    if missing:
+        raise BenchmarkError(
+            f"{len(missing)} selected ids are no questions of {part.benchmark.identity.name}: "
+            f"{', '.join(missing[:5])}{', …' if len(missing) > 5 else ''}",  # noqa: PLR2004 -- enough to see which
+            hint=f"its ids look like {next(iter(known), 'none')!r}",
+        )
+    for name in part.ids:
+        question = _find(known, name)
+        if question is not None:
+            yield question
+
+
+def _find(known: Mapping[str, Question], name: str) -> Question | None:
+    return known.get(name) or (known.get(name.zfill(ID_DIGITS)) if name.isdecimal() else None)
+
+
+def _named(question: Question, part: Part) -> Question:
+    extra = dict(question.extra)
+    extra.setdefault("source_image_id", part.benchmark.image_path(question.image).name)
+    return msgspec.structs.replace(
+        question, source=part.name or question.source, task=question.task or part.task, extra=extra
+    )
+
+
+def _numbered(question: Question, question_id: str) -> Question:
+    extra = {"source_question_id": question.id, **question.extra}
+    return msgspec.structs.replace(question, id=question_id, extra=extra)
+
+
+def _check_unique(questions: Sequence[Question]) -> None:
+    seen: set[str] = set()
+    for question in questions:
+        if question.id in seen:
+            raise BenchmarkError(f"two sources have a question {question.id!r}", hint="number them with first_id")
+        seen.add(question.id)

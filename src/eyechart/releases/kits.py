@@ -1,0 +1,348 @@
+"""Prediction files of other evaluation kits: VLMEvalKit tables and lmms-eval samples, as rows of one form."""
+
+import csv
+import json
+import math
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Literal, NamedTuple
+
+from eyechart.benchmarks._tables import Row, read_rows
+from eyechart.errors import BenchmarkError
+from eyechart.releases.spreadsheets import MAX_CELL_CHARACTERS, read_sheet
+from eyechart.schema import ResponseState
+
+Kit = Literal["vlmevalkit", "lmms-eval"]
+
+# What the kits store in place of an answer (open-compass/VLMEvalKit vlmeval/inference.py; lmms-eval models/chat).
+FAILURE_MARKS = ("failed to obtain answer via api", "[lmms_eval_request_failed", "[lmms_eval_budget_exceeded]")
+RANDOM_MARK = "randomly generate one"
+"""Stands in VLMEvalKit's log where the judge failed and a letter was drawn."""
+
+_PICKLES = frozenset({".pkl", ".pickle"})
+_LMMS_FIELDS = frozenset(
+    {
+        *("doc_id", "target", "input", "resps", "filtered_resps", "token_counts", "doc_hash", "input_media"),
+        *("doc", "arguments", "prompt_hash", "target_hash", "filter"),
+    }
+)
+_THEIR_ANSWER = ("prediction", "parsed_pred", "pred", "gpt_prediction", "pred_answer", "extracted_answer")
+_LETTERED = re.compile(r"\s*\(?([A-Z])[).:]\s*(\S.*?)\s*")
+
+
+class KitRow(NamedTuple):
+    """One answer as a kit stored it.
+
+    Args:
+        place: File and row.
+        key: The kit's own id of the row.
+        text: The response; None where there is none.
+        state: How the request ended; failures that the kit stored as text are errors here.
+        stem: The question without its options; the whole prompt where options cannot be told from it.
+        choices: Options in the order shown; empty where the row does not tell.
+        gold: The right letter by the kit's file, None where it does not tell.
+        view: The view it names, None if none.
+        task: Its category.
+        theirs: The kit's own score of this row in 0–1, None where it stores none.
+        their_answer: What the kit read from the response.
+        notes: What the kit did that a score should not depend on.
+    """
+
+    place: str
+    key: str
+    text: str | None
+    state: ResponseState
+    stem: str
+    choices: tuple[str, ...]
+    gold: str | None
+    view: str | None
+    task: str | None
+    theirs: float | None
+    their_answer: str | None
+    notes: tuple[str, ...] = ()
+
+
+def recognise_kit(path: Path) -> Kit | None:
+    """Return which kit wrote a file, None for plain prediction files.
+
+    Raises:
+        BenchmarkError: If the file holds pickled objects, or scores instead of predictions.
+    """
+    suffix = path.suffix.lower()
+    if suffix in _PICKLES:
+        raise BenchmarkError(
+            f"{path}: pickle files are never loaded, because loading one runs whatever it holds",
+            hint="give the xlsx, tsv or json file that the kit writes beside it",
+        )
+    if path.name.endswith(("_acc.csv", "_score.csv", "_score.json", "_results.json")):
+        raise BenchmarkError(
+            f"{path} holds scores, not predictions",
+            hint="give MODEL_DATASET.xlsx (VLMEvalKit) or DATE_samples_TASK.jsonl (lmms-eval)",
+        )
+    if suffix in {".xlsx", ".tsv"}:
+        return "vlmevalkit"
+    if suffix not in {".json", ".jsonl"} or not path.is_file():
+        return None
+    first = next(_json_rows(path) if suffix == ".json" else read_rows(path), None)
+    names = set(first.values) if first else set()
+    if "doc_id" in names and names & {"resps", "filtered_resps"}:
+        return "lmms-eval"
+    return "vlmevalkit" if {"index", "prediction"} <= names and "id" not in names else None
+
+
+def read_kit(path: Path, kit: Kit, *, metric: str | None = None) -> tuple[KitRow, ...]:
+    """Read a prediction file of a kit.
+
+    Args:
+        path: The file.
+        kit: Which kit wrote it.
+        metric: For lmms-eval, the metric whose values are their scores; the first one with a value per row if None.
+
+    Raises:
+        BenchmarkError: If the file cannot be read, lacks a column, or has no metric of that name.
+    """
+    if kit == "vlmevalkit":
+        hits, logs = _judged(path)
+        rows = tuple(_vlmevalkit_row(row, hits, logs) for row in _table(path))
+    else:
+        rows = tuple(_lmms_row(row, metric) for row in read_rows(path))
+    if not rows:
+        raise BenchmarkError(f"{path} holds no prediction", hint="was the file copied completely?")
+    if metric is not None and all(row.theirs is None for row in rows):
+        raise BenchmarkError(f"{path} has no metric {metric!r} with a value per row", hint="leave --metric out")
+    return rows
+
+
+def judged_file(path: Path) -> Path | None:
+    """Return the table with a score per row that VLMEvalKit's judge wrote beside a prediction file, if there is one.
+
+    Raises:
+        BenchmarkError: If there are several: judges may disagree, so none is chosen silently.
+    """
+    found = sorted(
+        other
+        for suffix in (".xlsx", ".tsv", ".json")
+        for other in path.parent.glob(f"{_escape(path.stem)}_*_result{suffix}")
+    )
+    if len(found) > 1:
+        raise BenchmarkError(
+            f"{path}: {len(found)} judged files stand beside it: {', '.join(other.name for other in found)}",
+            hint="give the one you mean instead of the prediction file",
+        )
+    return found[0] if found else None
+
+
+def lettered_options(prompt: str) -> tuple[str, tuple[str, ...]]:
+    r"""Split a prompt at its last list of options, one a line from A on.
+
+    Returns:
+        The text before the list, and the options; the whole prompt and no option where there is no list.
+
+    Example:
+        >>> lettered_options("Which?\n(A) red (dark)\n(B) blue\nAnswer directly.")
+        ('Which?', ('red (dark)', 'blue'))
+    """
+    lines = prompt.splitlines()
+    best: tuple[int, tuple[str, ...]] = (len(lines), ())
+    for start, line in enumerate(lines):
+        found = _LETTERED.fullmatch(line)
+        if found and found[1] == "A":
+            options = []
+            for letter, text in zip(ascii_uppercase, lines[start:], strict=False):
+                option = _LETTERED.fullmatch(text)
+                if option is None or option[1] != letter:
+                    break
+                options.append(option[2])
+            if len(options) > 1:
+                best = (start, tuple(options))
+    return "\n".join(lines[: best[0]]).strip(), best[1]
+
+
+# --- VLMEvalKit -------------------------------------------------------------------------------------------------------
+
+
+def _table(path: Path) -> Iterator[Row]:
+    suffix = path.suffix.lower()
+    readers = {".xlsx": read_sheet, ".tsv": _tsv_rows, ".json": _json_rows, ".csv": read_rows, ".jsonl": read_rows}
+    if suffix not in readers:
+        raise BenchmarkError(f"{path}: no table of predictions", hint=f"one of: {', '.join(readers)}")
+    return readers[suffix](path)
+
+
+def _tsv_rows(path: Path) -> Iterator[Row]:
+    # Long reasoning does not fit into the module's default of 131,072 characters a cell.
+    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as lines:
+            for row in (reader := csv.DictReader(lines, delimiter="\t", strict=True)):
+                place = f"{path}:{reader.line_num}"
+                if None in row or None in row.values():
+                    raise BenchmarkError(f"{place}: the row has not as many cells as the header", hint="restore it")
+                yield Row(place, {name: cell or None for name, cell in row.items()})
+    except OSError as error:
+        raise BenchmarkError(f"{path} cannot be read ({error.strerror or error})", hint="check the path") from error
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise BenchmarkError(f"{path}: not TSV ({error})", hint="save the file as UTF-8 TSV") from error
+
+
+def _json_rows(path: Path) -> Iterator[Row]:
+    """Yield records, also of a table written by columns; NaN, which their writers use for missing, is None."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=lambda _: None)
+    except OSError as error:
+        raise BenchmarkError(f"{path} cannot be read ({error.strerror or error})", hint="check the path") from error
+    except ValueError as error:
+        raise BenchmarkError(f"{path}: not JSON ({error})", hint="was the file copied completely?") from error
+    if isinstance(content, dict) and all(isinstance(column, dict) for column in content.values()):
+        keys: dict[str, object] = next(iter(content.values()), {})
+        content = [{name: column.get(key) for name, column in content.items()} for key in keys]
+    if isinstance(content, list):
+        for number, values in enumerate(content, start=1):
+            if isinstance(values, dict):
+                yield Row(f"{path}: item {number}", values)
+
+
+def _judged(path: Path) -> tuple[dict[str, float], dict[str, str]]:
+    """Return scores and logs by index of the judged file beside a prediction file; none where there is no such file."""
+    other = judged_file(path) if not path.stem.endswith("_result") else None
+    rows = list(_table(other)) if other else []
+    hits = {_key(row): hit for row in rows if (hit := _score(row.values.get("hit"))) is not None}
+    return hits, {_key(row): str(row.values.get("log") or "") for row in rows}
+
+
+def _vlmevalkit_row(row: Row, hits: Mapping[str, float], logs: Mapping[str, str]) -> KitRow:
+    values, place = row.values, row.place
+    if "prediction" not in values:
+        raise BenchmarkError(f"{place}: no column 'prediction'", hint="is this a file of predictions?")
+    key = _key(row)
+    longest = MAX_CELL_CHARACTERS if ".xlsx:" in place else None
+    text, state, notes = _stored_text(values.get("prediction"), longest=longest)
+    log = str(values.get("log") or logs.get(key, ""))
+    if RANDOM_MARK in log:
+        notes += ("the kit drew a random letter",)
+    options = tuple(_cell(values, letter) for letter in ascii_uppercase)
+    n_options = next((number for number, option in enumerate(options) if option is None), len(options))
+    gold = _cell(values, "answer")
+    theirs = _score(values.get("hit"))
+    return KitRow(
+        place=place,
+        key=key,
+        text=text,
+        state=state,
+        stem=_cell(values, "question") or "",
+        choices=tuple(option for option in options[:n_options] if option is not None),
+        gold=gold if gold is not None and gold in ascii_uppercase[:n_options] else None,
+        view=_cell(values, "view_id") or _cell(values, "view"),
+        task=_cell(values, "category"),
+        theirs=hits.get(key) if theirs is None else theirs,
+        their_answer=_cell(values, "opt"),
+        notes=notes,
+    )
+
+
+def _key(row: Row) -> str:
+    index = row.values.get("index")
+    if isinstance(index, float) and index.is_integer():
+        index = int(index)
+    return "" if index is None else str(index)
+
+
+def _cell(values: Mapping[str, object], name: str) -> str | None:
+    cell = values.get(name)
+    if cell is None or cell == "" or (isinstance(cell, float) and math.isnan(cell)):
+        return None
+    return f"{cell:g}" if isinstance(cell, float) else str(cell)
+
+
+# --- lmms-eval --------------------------------------------------------------------------------------------------------
+
+
+def _lmms_row(row: Row, metric: str | None) -> KitRow:
+    values, place = row.values, row.place
+    responses = _flat(values.get("resps")) or _flat(values.get("filtered_resps"))
+    # An exception inside the kit leaves an empty answer (its models/chat/_chat_base.py).
+    text, state, notes = _stored_text((responses[0] or None) if responses else None)
+    if len(responses) > 1:
+        notes += (f"the first of {len(responses)} responses",)
+    prompt = values.get("input")
+    stem, choices = lettered_options(prompt if isinstance(prompt, str) else "")
+    target = str(values.get("target") or "")
+    metrics = {name: value for name, value in values.items() if name not in _LMMS_FIELDS}
+    chosen = [metrics.get(metric)] if metric is not None else list(metrics.values())
+    entry = next((value for value in chosen if isinstance(value, dict)), {})
+    answer = next((str(entry[name]) for name in _THEIR_ANSWER if entry.get(name) is not None), None)
+    theirs = next((score for value in chosen if (score := _metric_score(value, answer, target)) is not None), None)
+    key = entry.get("question_id", entry.get("index"))
+    return KitRow(
+        place=place,
+        key="" if key is None else str(key),
+        text=text,
+        state=state,
+        stem=stem,
+        choices=choices,
+        gold=_gold(target, choices),
+        view=None,
+        task=_cell(entry, "category"),
+        theirs=theirs,
+        their_answer=answer,
+        notes=notes,
+    )
+
+
+def _flat(value: object) -> list[str]:
+    """Return the texts of ``resps`` or ``filtered_resps``: a text, a list, or a list of lists."""
+    if isinstance(value, list):
+        return [text for entry in value for text in _flat(entry)]
+    return [value] if isinstance(value, str) else []
+
+
+def _metric_score(value: object, answer: str | None, target: str) -> float | None:
+    """Return one metric's score of a row: a number, or a record with a score or with what was read."""
+    if not isinstance(value, dict):
+        return _score(value)
+    for name in ("score", "correct", "is_correct", "hit", "acc"):
+        score = _score(value.get(name))
+        if score is not None:
+            return score
+    return float(answer.strip().casefold() == target.strip().casefold()) if answer is not None and target else None
+
+
+def _gold(target: str, choices: Sequence[str]) -> str | None:
+    letters = ascii_uppercase[: len(choices)] or ascii_uppercase
+    if len(target) == 1 and target in letters:
+        return target
+    return ascii_uppercase[choices.index(target)] if list(choices).count(target) == 1 else None
+
+
+# --- both -------------------------------------------------------------------------------------------------------------
+
+
+def _stored_text(stored: object, *, longest: int | None = None) -> tuple[str | None, ResponseState, tuple[str, ...]]:
+    """Return response, state and notes; a failure stored as text is an error, and so is what a file lost."""
+    if stored is None or (isinstance(stored, float) and math.isnan(stored)):
+        return None, ResponseState.TRANSIENT, ("no answer in the file",)
+    text = str(stored)
+    if any(mark in text.casefold() for mark in FAILURE_MARKS):
+        return None, ResponseState.TRANSIENT, ("the kit stored its failure as the answer",)
+    if longest is not None and len(text) >= longest:
+        return text, ResponseState.TRUNCATED, ("as long as a cell can be, so probably cut",)
+    return text, ResponseState.ANSWERED, ()
+
+
+def _score(value: object) -> float | None:
+    """Return a score in 0–1, None for anything else."""
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return None
+    is_score = isinstance(value, bool | int | float) and not math.isnan(value) and 0 <= value <= 1
+    return float(value) if is_score and isinstance(value, bool | int | float) else None
+
+
+def _escape(stem: str) -> str:
+    """Return a file stem with what ``glob`` reads as a pattern taken literally."""
+    return re.sub(r"([*?[])", r"[\1]", stem)

@@ -1,0 +1,1 @@
+"""Programs that a release carries: they need Python and nothing else, and are bundled into one file each."""

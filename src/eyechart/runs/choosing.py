@@ -1,0 +1,63 @@
+"""What a run is asked and read with where the user leaves it open: the benchmark's own views, prompt and scorer."""
+
+from typing import NamedTuple
+
+from eyechart.errors import UsageError
+from eyechart.kinds import AskDefaults, Benchmark, SaysHowToAsk, Scorer
+from eyechart.opening import DEFAULT_PROMPT, DEFAULT_SCORER, open_scorer
+from eyechart.runs.store import RunStore
+from eyechart.schema import View
+from eyechart.views import parse_view, resolve_views
+
+DEFAULT_VIEWS = "sum29"
+
+
+class ChosenViews(NamedTuple):
+    """Views to ask under, the preset they came from, and the released ones that no family of views reads."""
+
+    views: tuple[View, ...]
+    preset: str | None
+    unknown: tuple[str, ...] = ()
+
+
+def defaults_of(benchmark: Benchmark) -> AskDefaults:
+    """Return how a benchmark is asked where nothing else is named; without views of its own they are empty."""
+    if isinstance(benchmark, SaysHowToAsk):
+        return benchmark.defaults
+    return AskDefaults(views=(), prompt=DEFAULT_PROMPT, scorer=DEFAULT_SCORER)
+
+
+def choose_views(benchmark: Benchmark, text: str | None) -> ChosenViews:
+    """Return the views that a text names, or the benchmark's own where there is none.
+
+    A release is asked under the views it holds, also where ``sum29`` is named.
+
+    Raises:
+        UsageError: If a name is neither a view nor a preset, or a view is named twice.
+    """
+    own = defaults_of(benchmark).views
+    if text is None and own:
+        return ChosenViews(tuple(parse_view(view_id) for view_id in own), None)
+    text = text or DEFAULT_VIEWS
+    released = benchmark.released_views()
+    if text != DEFAULT_VIEWS or not released:
+        return ChosenViews(*resolve_views(text))
+    absent: tuple[str, ...] = getattr(benchmark, "unread_views", ())
+    views, unknown = [], []
+    for view_id in released:
+        if view_id in absent:
+            continue
+        try:
+            views.append(parse_view(view_id))
+        except UsageError:
+            unknown.append(view_id)
+    return ChosenViews(tuple(views), "release", tuple(unknown))
+
+
+def choose_scorer(store: RunStore, text: str | None) -> tuple[Scorer, str]:
+    """Return the scorer that a text names, or the one that the run was asked with, and its mode.
+
+    Raises:
+        UsageError: If there is no such scorer, mode or version.
+    """
+    return open_scorer(text or store.run.scorer or DEFAULT_SCORER)

@@ -1,0 +1,177 @@
+"""Published results and own runs on one board: one averaging rule, ranks as the data allow, groups by model size."""
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from eyechart.benchmarks._published import PublishedResults, PublishedRow
+from eyechart.errors import UsageError
+from eyechart.runs.board import (
+    CATEGORY_ORDER,
+    OVERALL,
+    Board,
+    BoardCell,
+    BoardColumn,
+    BoardRow,
+    heading_of,
+    size_group,
+)
+from eyechart.runs.own_rows import OwnRun, check_run, own_row, whole_scores
+from eyechart.stats.averages import LABELS, Rule, average_categories
+from eyechart.stats.bootstrap import draw_weights
+from eyechart.stats.clusters import find_clusters
+from eyechart.stats.rank import rank_models
+
+_SEED = 0
+_TWO = 2
+
+
+def build_board(
+    published: PublishedResults, split: str, rule: Rule = "size_weighted", own: Sequence[OwnRun] = ()
+) -> Board:
+    """Return the board of one split.
+
+    Args:
+        published: What was published about the benchmark.
+        split: Split of the board; every own run must have been made on it.
+        rule: How categories and the overall score are averaged.
+        own: Runs to show beside the published rows.
+
+    Raises:
+        UsageError: If nothing is published of the split and no run is given, or a run is of another benchmark or split,
+            or its answers are hidden.
+    """
+    if split not in published.boards and not own:
+        raise UsageError(
+            f"nothing is published about split {split!r} of {published.benchmark}",
+            hint=f"--split {' or '.join(published.boards)}, or name runs of your own",
+        )
+    for run in own:
+        check_run(run, published, split)
+    rows = [_published_row(row, published, rule) for row in published.boards.get(split, ())]
+    mean = _mean_row(rows)
+    made = [own_row(run, published, rule) for run in own]
+    placed, place_note = _with_places([row for row, _ in made], own)
+    ranked = _ranked([*rows, *placed])
+    references = [_reference_row(row, published, rule) for row in published.references] if rows else []
+    return Board(
+        title=f"{published.benchmark}, split {split}",
+        benchmark=published.benchmark,
+        split=split,
+        rule=rule,
+        rule_text=LABELS[rule],
+        columns=tuple(BoardColumn(key, heading_of(key)) for key in (OVERALL, *_categories(published))),
+        rows=(*ranked, *([mean] if mean is not None else []), *references),
+        notes=(
+            *_board_notes(published, split, rule),
+            *(place_note,) * bool(place_note),
+            *(note for _, own_notes in made for note in own_notes),
+        ),
+    )
+
+
+def _categories(published: PublishedResults) -> tuple[str, ...]:
+    known = [name for name in CATEGORY_ORDER if name in published.weights]
+    return (*known, *(name for name in published.weights if name not in known))
+
+
+def _published_row(row: PublishedRow, published: PublishedResults, rule: Rule) -> BoardRow:
+    """Return a published model; its overall score is the published one under the rule that it was made with."""
+    cells = {name: BoardCell(score) for name, score in row.scores.items()}
+    if rule == "size_weighted":
+        cells[OVERALL] = BoardCell(row.all)
+    elif rule == "macro_category":
+        cells[OVERALL] = BoardCell(average_categories(row.scores, rule, published.weights))
+    source = published.sources[row.source]
+    return BoardRow(
+        name=row.model,
+        kind="published",
+        group=size_group(row.access, row.params_b),
+        cells=cells,
+        access=row.access,
+        params_b=row.params_b,
+        source=source.name,
+        date=source.date,
+        note=row.note,
+    )
+
+
+def _reference_row(row: PublishedRow, published: PublishedResults, rule: Rule) -> BoardRow:
+    """Return people or guessing, averaged by the rule of the board and not as published."""
+    cells = {name: BoardCell(score) for name, score in row.scores.items()}
+    if rule in {"size_weighted", "macro_category"}:
+        cells[OVERALL] = BoardCell(average_categories(row.scores, rule, published.weights))
+    source = published.sources[row.source]
+    return BoardRow(
+        name=row.model, kind="reference", group="references", cells=cells, source=source.name, date=source.date,
+        note=row.note,
+    )  # fmt: skip
+
+
+def _mean_row(rows: Sequence[BoardRow]) -> BoardRow | None:
+    """Return the mean of the published models, None without any."""
+    if not rows:
+        return None
+    keys = [key for key in rows[0].cells if all(key in row.cells for row in rows)]
+    cells = {key: BoardCell(sum(row.cells[key].percent for row in rows) / len(rows)) for key in keys}
+    return BoardRow(name=f"mean of the {len(rows)} published models", kind="mean", group="references", cells=cells)
+
+
+def _ranked(rows: Sequence[BoardRow]) -> tuple[BoardRow, ...]:
+    """Return the rows from the best overall score down, equal scores sharing a rank; rows without one come last."""
+    ordered = sorted(rows, key=lambda row: (-_overall(row), row.name))
+    scores = [round(_overall(row), 9) for row in ordered]
+    return tuple(
+        msgspec.structs.replace(row, rank=1 + scores.index(score)) if OVERALL in row.cells else row
+        for row, score in zip(ordered, scores, strict=True)
+    )
+
+
+def _overall(row: BoardRow) -> float:
+    return row.cells[OVERALL].percent if OVERALL in row.cells else -1.0
+
+
+def _with_places(rows: Sequence[BoardRow], own: Sequence[OwnRun]) -> tuple[tuple[BoardRow, ...], str]:
+    """Return the own rows with the places that their answers allow, on the questions that all of them answered."""
+    if len(own) < _TWO:
+        return tuple(rows), ""
+    at = [{question.id: index for index, question in enumerate(run.table.questions)} for run in own]
+    ids = [name for name in at[0] if all(name in known for known in at[1:])]
+    scored = [whole_scores(run.table) for run in own]
+    values = np.array([[score[0][known[name]] for score, known in zip(scored, at, strict=True)] for name in ids])
+    present = np.array([[score[1][known[name]] for score, known in zip(scored, at, strict=True)] for name in ids])
+    groups = [own[0].table.questions[at[0][name]].image_group for name in ids]
+    complete = {group for group, row in zip(groups, present.reshape(len(ids), len(own)), strict=True) if row.all()}
+    if len(complete) < _TWO:
+        return tuple(rows), "The own runs share too few answered questions to place them."
+    clusters = find_clusters(groups)
+    weights = draw_weights(clusters.n_clusters, np.random.default_rng(_SEED))
+    sets = rank_models(values, present, clusters, weights=weights)
+    placed = tuple(
+        msgspec.structs.replace(row, best=int(best), worst=int(worst))
+        for row, best, worst in zip(rows, sets.best, sets.worst, strict=True)
+    )
+    return placed, (
+        f"Place: where the answers allow each own run to stand among the {len(own)} own runs, all together with 95 % "
+        f"confidence, by plain accuracy on the {sets.n_questions} questions that all answered."
+    )
+
+
+def _board_notes(published: PublishedResults, split: str, rule: Rule) -> tuple[str, ...]:
+    """Say how the board is averaged, what a rank is worth, and where the published rows come from."""
+    notes = [f"Averaging rule {rule}: {LABELS[rule]}."]
+    rows = published.boards.get(split, ())
+    if not rows:
+        return (*notes, f"Nothing is published about split {split}.")
+    if rule in {"micro", "macro_dataset"}:
+        notes.append(f"Published rows have no overall score by {rule}: their datasets were not published.")
+    if rule == "macro_category":
+        notes.append("The overall score of published rows is computed from their published categories.")
+    notes.append("Rank: by the point alone; published rows have no item data, so no interval and no place.")
+    n = published.splits.get(split)
+    keys = dict.fromkeys((*(row.source for row in rows), *(row.source for row in published.references)))
+    named = [published.sources[key] for key in keys]
+    notes += [f"Source: {one.name}, {one.address}, {one.revision}, {one.date}. {one.note}".strip() for one in named]
+    notes += [f"{row.model}: {row.note}" for row in published.references if row.note]
+    return (*notes, *((f"The split has {n} questions.",) if n else ()))

@@ -1,0 +1,318 @@
+"""What a run says about the regions of its needle grids: level, size, three readings of Region, curve and shape."""
+
+from collections.abc import Mapping
+
+import msgspec
+import numpy as np
+
+from eyechart.runs.cells import RunTable
+from eyechart.runs.grid_scores import FEWEST_BASES, GridScores, Layout, find_grids, grid_notes, take_scores
+from eyechart.schema import Contrast, DistancePoint, Estimate, GridEffect, GridSummary, RegionCell, View
+from eyechart.stats.arrays import Bools, Floats
+from eyechart.stats.bootstrap import draw_weights
+from eyechart.stats.clusters import Clusters, cluster_sums, find_clusters
+from eyechart.stats.codes import Code
+from eyechart.stats.conditions import can_test
+from eyechart.stats.manhattan import GridShape, Shape, distance_weights, estimate_shape, null_band
+from eyechart.stats.paired import DIFFERENCE_METHOD, estimate_differences
+from eyechart.stats.proportion import (
+    PROPORTION_METHOD,
+    ProportionTable,
+    critical_t,
+    estimate_pooled,
+    estimate_proportions,
+    mean_variance,
+    wilson,
+)
+from eyechart.stats.region import (
+    CellBand,
+    RegionSummary,
+    band_cells,
+    rarefied_sample_gaps,
+    sample_sds,
+    summarise_regions,
+)
+from eyechart.stats.sign_flip import name_p_method, sign_flip
+
+MEAN_METHOD = "mean over base samples, t(G-1) over pictures"
+GAP_METHOD = "largest bounds of the family-wise band over regions; the value itself is biased upward"
+RAREFIED_CELLS = 9
+_SEED = 0
+
+
+def summarise_grids(
+    table: RunTable, values: Floats, present: Bools, views: Mapping[str, View], scorer_id: str
+) -> tuple[GridSummary, ...]:
+    """Return every needle grid of a run, smallest first, each on its complete base samples.
+
+    Args:
+        table: The run.
+        values: (n_questions, n_conditions) scores in [0, 1].
+        present: Same shape, True where there is a score.
+        views: Condition → view, of the conditions that are plain views.
+        scorer_id: Scorer of the scores.
+    """
+    layouts = find_grids(table.conditions, views)
+    scored = {layout: take_scores(layout, table, values, present) for layout in layouts}
+    alone = {
+        layout.view.style: (layout.name, scored[layout])
+        for layout in layouts
+        if layout.is_alone and not layout.view.distractor_seed
+    }
+    return tuple(
+        _summarise(layout, scored[layout], table, scorer_id, alone.get(layout.view.style)) for layout in layouts
+    )
+
+
+def _summarise(
+    layout: Layout, scored: GridScores, table: RunTable, scorer_id: str, alone: tuple[str, GridScores] | None
+) -> GridSummary:
+    """Return one grid; without two complete base samples only what each region scored, with its own n."""
+    n_bases = int(scored.is_complete.sum())
+    grid = GridSummary(
+        name=layout.name,
+        style=layout.view.style,
+        rows=layout.view.rows,
+        columns=layout.view.columns,
+        n_asked=len(scored.values),
+        n_bases=n_bases,
+        n_dropped=len(scored.values) - n_bases,
+        cells=_cells(layout, scored, scorer_id),
+        chance=1.0 / len(layout.columns) if layout.view.style == "captioned" else None,
+        notes=grid_notes(layout, scored, table),
+    )
+    if n_bases < FEWEST_BASES:
+        return grid
+    perf = _perf(scored, layout.name, scorer_id)
+    grid = msgspec.structs.replace(
+        grid,
+        perf=perf,
+        perf_corrected=None if grid.chance is None else _above_chance(perf, grid.chance),
+        size=None if alone is None or layout.is_alone else _size(layout.name, scored, *alone, scorer_id),
+    )
+    return grid if layout.is_alone else _with_regions(grid, scored, scorer_id)
+
+
+def _with_regions(grid: GridSummary, scored: GridScores, scorer_id: str) -> GridSummary:
+    """Return the grid with what compares its regions."""
+    rows, clusters = scored.rows, scored.clusters
+    found = summarise_regions(rows, np.ones(rows.shape, dtype=np.bool_), rng=np.random.default_rng(_SEED))
+    is_binary = bool(np.isin(rows, (0.0, 1.0)).all())
+    shape = estimate_shape(rows, grid.rows) if grid.rows == grid.columns else None
+
+    def mean(name: str, numbers: Floats) -> Estimate:
+        return _mean(name, grid.name, numbers, clusters, scorer_id)
+
+    n_cells = rows.shape[1]
+    band = None
+    if clusters.n_clusters >= FEWEST_BASES:
+        band = band_cells(rows, clusters, weights=draw_weights(clusters.n_clusters, np.random.default_rng(_SEED)))
+    return msgspec.structs.replace(
+        grid,
+        region=mean("region", rarefied_sample_gaps(rows, n_cells)),
+        region_rarefied=(
+            mean(f"region rarefied to {RAREFIED_CELLS}", rarefied_sample_gaps(rows, RAREFIED_CELLS))
+            if n_cells >= RAREFIED_CELLS
+            else None
+        ),
+        region_std=mean("region_std", sample_sds(rows)),
+        region_map_gap=_map_gap(grid.name, found, band, clusters, scorer_id),
+        noise_floor=found.noise_floor,
+        map_gap_p=found.p,
+        cross_fitted_gap=found.cross_fitted_gap,
+        position_sd=found.position_sd,
+        omnibus="Cochran's Q" if is_binary else "Friedman's test",
+        omnibus_statistic=found.omnibus.statistic,
+        omnibus_df=found.omnibus.degrees_of_freedom,
+        omnibus_p=found.omnibus.p,
+        cells=grid.cells if band is None else _banded(grid.cells, band),
+        curve=_curve(grid, found, rows, clusters, scorer_id),
+        effects=() if shape is None else _effects(shape),
+        p_u=None if shape is None else shape.p_u,
+    )
+
+
+def _cells(layout: Layout, scored: GridScores, scorer_id: str) -> tuple[RegionCell, ...]:
+    """Return every region: on complete base samples, or on its own where fewer than two are complete."""
+    is_whole = int(scored.is_complete.sum()) >= FEWEST_BASES
+    used = np.repeat(scored.is_complete[:, None], scored.values.shape[1], axis=1) if is_whole else scored.present
+    values = np.where(used, scored.values, 0.0)
+    numbers = estimate_proportions(values, used, find_clusters(list(scored.groups)))
+    n_scored = scored.present.sum(axis=0)
+    return tuple(
+        RegionCell(
+            row=index // layout.view.columns,
+            column=index % layout.view.columns,
+            n_scored=int(n_scored[index]),
+            estimate=(
+                _estimate("score", f"{layout.name}_r{index // layout.view.columns}_c{index % layout.view.columns}",
+                          ProportionTable(*(field[index] for field in numbers)), scorer_id)
+                if numbers.n_questions[index] > 0
+                else None
+            ),
+        )
+        for index in range(scored.values.shape[1])
+    )  # fmt: skip
+
+
+def _banded(cells: tuple[RegionCell, ...], band: CellBand) -> tuple[RegionCell, ...]:
+    """Return the regions with their difference from the mean and the band that holds for all of them together."""
+    return tuple(
+        msgspec.structs.replace(
+            cell,
+            difference=float(band.difference[index]),
+            half_width=float(band.half_width[index]),
+            is_apart=bool(band.is_apart[index]),
+        )
+        for index, cell in enumerate(cells)
+    )
+
+
+def _perf(scored: GridScores, name: str, scorer_id: str) -> Estimate:
+    """Return the mean score over regions, all regions of a base sample in one cluster."""
+    rows = scored.rows
+    numbers = estimate_pooled(rows, np.ones(rows.shape, dtype=np.bool_), scored.clusters)
+    return _estimate("perf", name, numbers, scorer_id)
+
+
+def _above_chance(perf: Estimate, chance: float) -> Estimate:
+    """Return (Perf − chance)/(1 − chance): 0 is pointing at random, so grids of all sizes compare."""
+    value, low, high = ((bound - chance) / (1.0 - chance) for bound in (perf.value, perf.low, perf.high))
+    return msgspec.structs.replace(perf, name="perf above chance", value=value, low=low, high=high, chance=chance)
+
+
+def _size(name: str, scored: GridScores, alone_name: str, alone: GridScores, scorer_id: str) -> Contrast | None:
+    """Return grid less 1×1 on the base samples that are complete in both; negative is a drop."""
+    both = np.asarray(scored.is_complete & alone.is_complete, dtype=np.bool_)
+    if not both.any():
+        return None
+    change = np.where(both, scored.values.mean(axis=1) - alone.values[:, 0], 0.0)
+    clusters = find_clusters(list(scored.groups))
+    numbers = estimate_differences(change, both, clusters)
+    n_questions, n_clusters = int(numbers.n_questions), int(numbers.n_clusters)
+    may_test = can_test(n_questions, n_clusters)
+    flips = sign_flip(cluster_sums(change, clusters)) if may_test else None
+    return Contrast(
+        name="size",
+        condition=name,
+        baseline=alone_name,
+        value=float(numbers.value),
+        low=float(numbers.low),
+        high=float(numbers.high),
+        n_questions=n_questions,
+        n_clusters=n_clusters,
+        gained=int(numbers.gained),
+        lost=int(numbers.lost),
+        method=DIFFERENCE_METHOD,
+        p=None if flips is None else float(flips.mid),
+        p_method=None if flips is None else name_p_method(is_exact=bool(flips.is_exact)),
+        n_missing=len(both) - n_questions,
+        scorer=scorer_id,
+        warnings=() if may_test else (Code.TINY_GROUP,),
+    )
+
+
+def _mean(name: str, condition: str, numbers: Floats, clusters: Clusters, scorer_id: str) -> Estimate:
+    """Return the mean of one number per base sample, by t over pictures; Wilson where all are equal."""
+    sums, sizes = cluster_sums(numbers, clusters), clusters.sizes.astype(np.float64)
+    value = float(numbers.mean())
+    variance = float(mean_variance(sums, sizes, np.asarray(value)))
+    critical = critical_t(np.array(clusters.n_clusters - 1), 0.95)
+    half = float(critical * np.sqrt(variance)) if variance > 0.0 else 0.0
+    low, high = max(0.0, value - half), min(1.0, value + half)
+    if not 0.0 < half < np.inf:
+        bounds = wilson(np.array(value), np.array(float(clusters.n_clusters)), critical)
+        low, high = float(bounds[0]), float(bounds[1])
+    may_test = can_test(len(numbers), clusters.n_clusters)
+    return Estimate(
+        name=name,
+        condition=condition,
+        value=value,
+        low=low,
+        high=high,
+        n_questions=len(numbers),
+        n_clusters=clusters.n_clusters,
+        method=MEAN_METHOD,
+        scorer=scorer_id,
+        warnings=() if may_test else (Code.TINY_GROUP,),
+    )
+
+
+def _map_gap(name: str, found: RegionSummary, band: CellBand | None, clusters: Clusters, scorer_id: str) -> Estimate:
+    """Return the best region of the heat map less its mean, beside which the noise floor must stand.
+
+    Where all regions lie in their bands together, the largest of them lies between the largest bounds.
+    """
+    low = 0.0 if band is None else max(0.0, float((band.difference - band.half_width).max()))
+    high = 1.0 if band is None else min(1.0, float((band.difference + band.half_width).max()))
+    return Estimate(
+        name="region_map_gap",
+        condition=name,
+        value=found.gap,
+        low=low,
+        high=high,
+        n_questions=found.n_bases,
+        n_clusters=clusters.n_clusters,
+        method=GAP_METHOD,
+        scorer=scorer_id,
+        warnings=() if can_test(found.n_bases, clusters.n_clusters) else (Code.TINY_GROUP,),
+    )
+
+
+def _curve(
+    grid: GridSummary, found: RegionSummary, rows: Floats, clusters: Clusters, scorer_id: str
+) -> tuple[DistancePoint, ...]:
+    """Return the score by Manhattan distance from the top left region, with the band of no positional effect."""
+    weights = distance_weights(grid.rows, grid.columns)
+    low, high = null_band(found.shuffled_means, weights)
+    points = []
+    for distance, own in enumerate(weights):
+        values = rows[:, own > 0.0]
+        numbers = estimate_pooled(values, np.ones(values.shape, dtype=np.bool_), clusters)
+        points.append(
+            DistancePoint(
+                distance=distance,
+                n_regions=values.shape[1],
+                estimate=_estimate("score by distance", f"{grid.name} distance {distance}", numbers, scorer_id),
+                null_low=float(low[distance]),
+                null_high=float(high[distance]),
+            )
+        )
+    return tuple(points)
+
+
+def _effects(shape: GridShape) -> tuple[GridEffect, ...]:
+    """Return the prespecified contrasts over regions in the order of the report."""
+    named: tuple[tuple[str, Shape | None, str], ...] = (
+        ("slope over distance", shape.linear, "points per step"),
+        ("curvature over distance", shape.quadratic, "points per step²"),
+        ("slope up to the diagonal", shape.left, "points per step"),
+        ("slope from the diagonal on", shape.right, "points per step"),
+        ("border − interior", shape.border, "points"),
+        ("curvature without the border", shape.quadratic_without_border, "points per step²"),
+        ("slope over rows", shape.row, "points per row"),
+        ("slope over columns", shape.column, "points per column"),
+        ("slope in reading order", shape.raster, "points per region"),
+    )
+    return tuple(
+        GridEffect(name, one.value, one.low, one.high, one.p, unit, one.n_bases)
+        for name, one, unit in named
+        if one is not None
+    )
+
+
+def _estimate(name: str, condition: str, numbers: ProportionTable, scorer_id: str) -> Estimate:
+    n_questions, n_clusters = int(numbers.n_questions), int(numbers.n_clusters)
+    return Estimate(
+        name=name,
+        condition=condition,
+        value=float(numbers.value),
+        low=float(numbers.low),
+        high=float(numbers.high),
+        n_questions=n_questions,
+        n_clusters=n_clusters,
+        method=PROPORTION_METHOD,
+        n_effective=float(numbers.n_effective),
+        scorer=scorer_id,
+        warnings=() if can_test(n_questions, n_clusters) else (Code.TINY_GROUP,),
+    )

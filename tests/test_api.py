@@ -1,0 +1,88 @@
+"""Five lines from a folder of needles to what each region costs, with a name, and with a model of one's own."""
+
+import json
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import eyechart
+
+
+@pytest.fixture
+def photos(tmp_path, monkeypatch):
+    """A folder of pictures with a question each."""
+    home = tmp_path / "my_photos"
+    home.mkdir()
+    rows = []
+    for index, colour in enumerate(("red", "lime", "blue", "red", "lime", "blue")):
+        Image.new("RGB", (40 + index, 30), colour).save(home / f"{index}.png")
+        rows.append({"image": f"{index}.png", "question": "Which colour?", "answers": [colour] * 10})
+    (home / "needles.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    monkeypatch.chdir(tmp_path)
+    return home
+
+
+class NearSighted:
+    """Names the colour of the tile unless it lies in the last row of the picture."""
+
+    name = "near-sighted"
+
+    def answer(self, prompt, pictures):
+        pixels = np.asarray(pictures[0])
+        rows, columns = np.nonzero((pixels < 250).any(axis=2))
+        if len(rows) == 0 or rows[0] >= pixels.shape[0] - 448 > 0:
+            return "I see nothing"
+        return ("red", "lime", "blue")[int(pixels[rows[0], columns[0]].argmax())]
+
+
+def test_five_lines_with_a_model_of_ones_own(photos, capsys):
+    bench = eyechart.benchmark("whitebackground", grid=(1, 2), needles="my_photos/")
+    run = eyechart.run(bench, model=NearSighted(), limit=50)
+    print(run.regions())  # noqa: T201 -- one of the five lines
+    run.report("report.html")
+
+    alone, grid = run.regions().grids
+    assert alone.perf.value == 1.0
+    assert [cell.estimate.value for cell in grid.cells] == [1.0, 1.0, 0.0, 0.0]
+    assert grid.perf.value == 0.5
+    assert grid.size.value == -0.5
+    assert (grid.region.value, grid.region_std.value, grid.region_map_gap.value) == (0.5, 0.5, 0.5)
+    text = capsys.readouterr().out
+    assert "Region, map gap, points" in text
+    assert "row 1" in text
+    page = (photos.parent / "report.html").read_text(encoding="utf-8")
+    assert "Needle grids" in page
+    assert "own/near-sighted" in page
+
+
+def test_method_that_fails_costs_its_own_requests_and_no_other(photos):
+    class Fragile:
+        def answer(self, prompt, pictures):
+            pixels = np.asarray(pictures[0])
+            if (pixels[-1, -1] != 255).any():
+                raise ValueError("cannot see")
+            return "red"
+
+    bench = eyechart.benchmark("whitebackground", grid=2, needles="my_photos/")
+    run = eyechart.run(bench, model=Fragile())
+    grid = run.regions().grids[0]
+    assert [cell.n_scored for cell in grid.cells] == [6, 6, 6, 0]
+    assert grid.perf is None
+    assert any("cannot see" in failure.cause for failure in run.summary.failures)
+    assert "no base sample is complete" in str(run.regions())
+
+
+def test_complexgrid_knows_that_pointing_at_random_is_right_by_chance(photos):
+    rows = [{"image": f"{index}.png", "caption": f"tile {index}"} for index in range(6)]
+    (photos / "needles.jsonl").write_text("\n".join(map(json.dumps, rows)))
+
+    class Corner:
+        def answer(self, prompt, pictures):
+            return "<row>1</row><col>1</col>"
+
+    bench = eyechart.benchmark("complexgrid", grid=2, needles="my_photos/")
+    grid = eyechart.run(bench, model=Corner()).regions().grids[0]
+    assert [cell.estimate.value for cell in grid.cells] == [1.0, 0.0, 0.0, 0.0]
+    assert grid.chance == 0.25
+    assert grid.perf_corrected.value == pytest.approx(0.0)
