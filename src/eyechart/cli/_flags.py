@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from eyechart.kinds import Benchmark, ModelOptions
     from eyechart.runs.batches import BatchSettings
     from eyechart.runs.options import RunOptions
+    from eyechart.runs.view_store import ViewStore
     from eyechart.schema import Sampling
 
 NOT_SENT = "not-sent"
@@ -215,6 +216,10 @@ class AskFlags:
     new: Annotated[bool, Parameter(group=_Asking, negative="", show_default=False, help="Start a new run folder.")] = (
         False
     )
+    view_store: Annotated[
+        Path | None, Parameter(group=_Asking, help="Folder of drawn views that runs share, kept within a bound.")
+    ] = None
+    view_store_gb: Annotated[float, Parameter(group=_Asking, help="Bound of --view-store in GB.")] = 20.0
     batch: Annotated[
         bool,
         Parameter(
@@ -283,6 +288,7 @@ class AskFlags:
                 spending=SpendingLimits(max_requests=self.max_requests, max_dollars=self.max_cost),
             ),
             batches=self._batches(),
+            view_store=self._view_store(),
             shard=None if self.shard is None else read_shard(self.shard),
             price=None if self.price is None else read_price(self.price, _today()),
             where=Destination(out=self.out, is_new=self.new),
@@ -292,6 +298,11 @@ class AskFlags:
             command=("eyechart", *sys.argv[1:]),
             registration=None if self.plan is None else read_plan(self.plan),
         )
+
+    def _view_store(self) -> "ViewStore | None":
+        from eyechart.runs.view_store import ViewStore
+
+        return None if self.view_store is None else ViewStore(self.view_store, int(self.view_store_gb * 10**9))
 
     def _batches(self) -> "BatchSettings | None":
         from eyechart.runs.batches import BatchSettings

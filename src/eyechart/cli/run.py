@@ -1,5 +1,6 @@
 """Ask a model every question under every view."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from cyclopts import Parameter
@@ -16,6 +17,8 @@ from eyechart.cli._flags import (
 )
 from eyechart.cli._hub import open_streamed_release
 from eyechart.cli._output import Json, print_json, say
+from eyechart.cli._suite import run_suite
+from eyechart.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,10 +36,15 @@ _PICTURES = PictureFlags()
 
 
 def run(
-    benchmark: str,
+    benchmark: str | None = None,
     /,
     *,
-    model: str,
+    model: str | None = None,
+    suite: Annotated[
+        Path | None, Parameter(help="TOML file of models × benchmarks × views × settings; each is a run that resumes.")
+    ] = None,
+    cell: Annotated[int | None, Parameter(help="Run this cell of the suite alone, from 1.")] = None,
+    slurm: Annotated[Path | None, Parameter(help="Write the suite as a Slurm job array, and run nothing.")] = None,
     views: Annotated[
         str | None,
         Parameter(help="Comma-separated view ids or a preset; the benchmark's own if left out, else sum29."),
@@ -60,6 +68,12 @@ def run(
         model: provider/name, for example openai/gpt-4o, ocr/rapidocr or replay/answers.jsonl.
     """
     load_plugins(plugin)
+    if suite is not None:
+        return run_suite(suite, ask_flags, cell=cell, slurm=slurm, json=json)
+    if benchmark is None or model is None:
+        raise UsageError(
+            "a run needs a benchmark and a model", hint="eyechart run BENCH --model provider/name, or --suite FILE"
+        )
     if stream:
         opened: Benchmark = open_streamed_release(benchmark, data, views or "sum29")
     else:

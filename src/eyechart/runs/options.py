@@ -17,6 +17,7 @@ from eyechart.runs.retrying import Stop
 from eyechart.runs.shard import Shard
 from eyechart.runs.sight import Predictor
 from eyechart.runs.spending import BATCH_DISCOUNT
+from eyechart.runs.view_store import ViewStore
 from eyechart.schema import ModelIdentity, Price, Request, Sampling, View
 from eyechart.seen.prices import estimate_dollars, price_of
 
@@ -37,6 +38,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         max_decoded_bytes: Bound of the decoded originals kept in memory.
         price: What tokens cost; the bundled price of the model if left out.
         shard: The part of the run that this process asks; everything if left out.
+        view_store: Drawn views on disk that runs share; None draws each when it is asked.
         batches: How to wait for the provider's batches; None asks one by one.
     """
 
@@ -53,6 +55,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     price: Price | None = None
     shard: Shard | None = None
     batches: BatchSettings | None = None
+    view_store: ViewStore | None = None
 
 
 def predictor(model: Model) -> Predictor | None:

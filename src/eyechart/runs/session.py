@@ -229,7 +229,9 @@ class _Session:
         )
 
     async def _ask(self) -> Stop | None:
-        pictures = PictureSource(self._benchmark, max_decoded_bytes=self._options.max_decoded_bytes)
+        pictures = PictureSource(
+            self._benchmark, max_decoded_bytes=self._options.max_decoded_bytes, kept=self._options.view_store
+        )
         writer = self.store.open_writer(writer_name())
         asker = Asker(
             self._model,
