@@ -86,7 +86,7 @@ def test_shards_started_at_once_share_one_folder(tmp_path):
     command = [
         sys.executable,
         "-m",
-        "eyechart.cli",
+        "eyechart",
         "run",
         "folder",
         "--data",
