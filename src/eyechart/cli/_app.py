@@ -24,6 +24,7 @@ COMMANDS: dict[str, str] = {
     "fetch": "Load a published collection, or only some views and questions of it.",
     "check": "Show what models will see of each view, without asking anything.",
     "run": "Ask a model every question under every view; run it again to go on.",
+    "annotate": "Let a person answer the same views in the browser, or correct questions and boxes.",
     "score": "Score stored answers again, without asking anything.",
     "report": "Write the report of a run: HTML, figures, LaTeX and Markdown tables.",
     "explore": "Look at runs in the browser: all views of a question side by side, filters, comparisons.",
