@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from eyechart.kinds import Benchmark, ModelOptions
     from eyechart.runs.batches import BatchSettings
     from eyechart.runs.options import RunOptions
+    from eyechart.runs.ray_engine import RayWork
     from eyechart.runs.view_store import ViewStore
     from eyechart.schema import Sampling
 
@@ -216,6 +217,10 @@ class AskFlags:
     new: Annotated[bool, Parameter(group=_Asking, negative="", show_default=False, help="Start a new run folder.")] = (
         False
     )
+    engine: Annotated[
+        Literal["local", "ray"],
+        Parameter(group=_Asking, help="Ask from this process, or over a Ray cluster (RAY_ADDRESS), folders shared."),
+    ] = "local"
     view_store: Annotated[
         Path | None, Parameter(group=_Asking, help="Folder of drawn views that runs share, kept within a bound.")
     ] = None
@@ -251,7 +256,9 @@ class AskFlags:
         Path | None, Parameter(group=_Asking, help="Plan written by check --write-plan; its results are confirmatory.")
     ] = None
 
-    def run_options(self, model: ModelFlags, pictures: "PictureFlags", preset: str | None) -> "RunOptions":
+    def run_options(
+        self, model: ModelFlags, pictures: "PictureFlags", preset: str | None, work: "RayWork | None" = None
+    ) -> "RunOptions":
         """Return the options of the run."""
         from eyechart.runs.execute import LoopSettings
         from eyechart.runs.folders import Destination
@@ -289,6 +296,7 @@ class AskFlags:
             ),
             batches=self._batches(),
             view_store=self._view_store(),
+            ray=work,
             shard=None if self.shard is None else read_shard(self.shard),
             price=None if self.price is None else read_price(self.price, _today()),
             where=Destination(out=self.out, is_new=self.new),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from eyechart.kinds import Benchmark
+    from eyechart.runs.ray_engine import RayWork
     from eyechart.runs.retrying import Stop
     from eyechart.runs.session import Outcome
     from eyechart.schema import View
@@ -80,7 +81,12 @@ def run(
         opened = open_named_benchmark(benchmark, data, option)
     if ask_flags.shard is not None:
         return _run_shard(opened, model, views, model_flags, ask_flags, picture_flags)
-    outcome = ask(opened, model, views, model_flags=model_flags, ask_flags=ask_flags, picture_flags=picture_flags)
+    work = None
+    if ask_flags.engine == "ray":
+        work = ray_work(benchmark, model, data=data, option=option, plugin=plugin, model_flags=model_flags)
+    outcome = ask(
+        opened, model, views, model_flags=model_flags, ask_flags=ask_flags, picture_flags=picture_flags, work=work
+    )
     return show_outcome(outcome, json=json, has_report=ask_flags.report)
 
 
@@ -92,11 +98,36 @@ def ask(
     model_flags: ModelFlags,
     ask_flags: AskFlags,
     picture_flags: PictureFlags,
+    work: "RayWork | None" = None,
 ) -> "Outcome":
-    """Run a benchmark with progress on stderr."""
+    """Run a benchmark with progress on stderr; with ``work``, over a Ray cluster."""
     from eyechart.runs.session import run_benchmark
 
-    return _with_progress(run_benchmark, benchmark, model, views, model_flags, ask_flags, picture_flags)
+    return _with_progress(run_benchmark, benchmark, model, views, model_flags, ask_flags, picture_flags, work)
+
+
+def ray_work(
+    benchmark: str,
+    model: str,
+    *,
+    data: Path | None,
+    option: tuple[str, ...],
+    plugin: tuple[Path, ...],
+    model_flags: ModelFlags,
+) -> "RayWork":
+    """Return what workers of a cluster open, with paths that hold wherever they run."""
+    from eyechart.runs.ray_engine import RayWork
+    from eyechart.settings import parse_pairs
+
+    return RayWork(
+        benchmark=benchmark,
+        data=None if data is None else str(data.resolve()),
+        benchmark_options=parse_pairs(option, "--option"),
+        model=model,
+        model_options=model_flags.options(),
+        base_urls=model_flags.base_url,
+        plugins=tuple(str(path.resolve()) for path in plugin),
+    )
 
 
 def _with_progress(
@@ -107,6 +138,7 @@ def _with_progress(
     model_flags: ModelFlags,
     ask_flags: AskFlags,
     picture_flags: PictureFlags,
+    work: "RayWork | None" = None,
 ) -> "Result":
     from eyechart.cli._progress import RunProgress
     from eyechart.opening import open_prompt
@@ -116,7 +148,7 @@ def _with_progress(
     named, preset = choose_views(benchmark, views)
     if ask_flags.blind:
         named = with_blind_views(named)
-    options = ask_flags.run_options(model_flags, picture_flags, preset)
+    options = ask_flags.run_options(model_flags, picture_flags, preset, work)
     opened = open_balanced(model, model_flags.options(), model_flags.base_url)
     prompt = open_prompt(ask_flags.prompt or defaults_of(benchmark).prompt)
     with RunProgress() as progress:

@@ -12,6 +12,7 @@ from eyechart.runs.execute import LoopSettings, check_limits
 from eyechart.runs.folders import Destination
 from eyechart.runs.pictures import check_drawing
 from eyechart.runs.plan import PlanOptions, check_counts
+from eyechart.runs.ray_engine import RayWork, check_ray
 from eyechart.runs.registration import StudyPlan
 from eyechart.runs.retrying import Stop
 from eyechart.runs.shard import Shard
@@ -38,6 +39,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         max_decoded_bytes: Bound of the decoded originals kept in memory.
         price: What tokens cost; the bundled price of the model if left out.
         shard: The part of the run that this process asks; everything if left out.
+        ray: What workers of a Ray cluster open; None asks from this process.
         view_store: Drawn views on disk that runs share; None draws each when it is asked.
         batches: How to wait for the provider's batches; None asks one by one.
     """
@@ -56,6 +58,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     shard: Shard | None = None
     batches: BatchSettings | None = None
     view_store: ViewStore | None = None
+    ray: RayWork | None = None
 
 
 def predictor(model: Model) -> Predictor | None:
@@ -88,6 +91,8 @@ def checked(options: RunOptions, model: Model, views: Sequence[View]) -> RunOpti
         raise UsageError(
             f"{model.identity.spec} has no batch interface", hint="leave out --batch; openai/… and anthropic/… have one"
         )
+    if options.ray is not None:
+        check_ray(options.loop)
     check_drawing(options.plan)
     check_counts(views, options.plan)
     check_limits(options.loop, options.sampling)

@@ -1,5 +1,6 @@
 """One run from start to end: plan, resume, ask, score, estimate. Command line and Python API use this one path."""
 
+import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 
@@ -21,6 +22,7 @@ from eyechart.runs.options import RunOptions, batch_limits, checked, estimated_c
 from eyechart.runs.pictures import PictureSource
 from eyechart.runs.plan import Plan, plan_run, shown_answer
 from eyechart.runs.preflight import check_first, choose_first, stop_after
+from eyechart.runs.ray_engine import RayWork, ask_by_ray
 from eyechart.runs.registration import keep_copy
 from eyechart.runs.retrying import Stop
 from eyechart.runs.score import score_run
@@ -249,6 +251,8 @@ class _Session:
             if stop is not None:
                 return stop
             left = self._open_requests({request.id for request in first})
+            if self._options.ray is not None:
+                return await self._ask_by_ray(self._options.ray, tuple(left))
             if self._options.batches is not None:
                 return await self._ask_in_batches(left, pictures, writer, asker.n_asked)
             await asker.ask(left)
@@ -258,6 +262,22 @@ class _Session:
             asker.close()
             writer.close()
             await self._model.close()
+
+    async def _ask_by_ray(self, work: RayWork, requests: Sequence[Request]) -> Stop | None:
+        """Ask over a Ray cluster; return why not everything is answered."""
+        n_before = self.store.index().n_rows
+        try:
+            return await asyncio.to_thread(
+                ask_by_ray,
+                work,
+                self.store.folder,
+                requests,
+                self._options.loop,
+                generations=self._generations(),
+                listener=self._listener,
+            )
+        finally:
+            self.n_asked += self.store.index().n_rows - n_before
 
     async def _ask_in_batches(
         self, requests: Iterable[Request], pictures: PictureSource, writer: AnswerWriter, n_sent: int
