@@ -1,13 +1,13 @@
 """Flags that several commands share, and what they open."""
 
 import datetime
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Group, Parameter
 
+from eyechart.cli._command import recorded_command
 from eyechart.cli._durations import read_seconds
 from eyechart.errors import UsageError
 from eyechart.registry import load_plugin
@@ -303,7 +303,7 @@ class AskFlags:
             scorer=self.scorer,
             has_preflight=self.preflight,
             is_same_weights=self.same_weights,
-            command=("eyechart", *sys.argv[1:]),
+            command=recorded_command(),
             registration=None if self.plan is None else read_plan(self.plan),
         )
 

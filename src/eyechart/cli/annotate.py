@@ -1,12 +1,12 @@
 """Let a person answer the same views in the browser, or correct questions and boxes."""
 
 import contextlib
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from eyechart.cli._command import recorded_command
 from eyechart.cli._flags import Data, Option, PictureFlags, Plugin, load_plugins, open_named_benchmark
 from eyechart.cli._output import Json, print_json, print_table, say
 from eyechart.errors import UsageError
@@ -116,7 +116,7 @@ def _answer(benchmark: "Benchmark", plan: "Plan", out: Path | None, *, zoom: boo
     from eyechart.explorer.annotating import Annotation
     from eyechart.runs.folders import Destination
 
-    annotation = Annotation(plan, benchmark, Destination(out=out), ("eyechart", *sys.argv[1:]))
+    annotation = Annotation(plan, benchmark, Destination(out=out), recorded_command())
     done = annotation.progress
     say(f"{annotation.store.folder}: {done.n_done} of {done.n_all} answers are there")
     with contextlib.closing(annotation):

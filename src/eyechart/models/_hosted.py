@@ -186,7 +186,10 @@ class HostedModel(ABC, Generic[Client]):
         if failure is not None:
             return await self._filtered_or_raise(failure)
         assert not isinstance(body, Failure)  # noqa: S101 -- narrows the type; failure is set where it is one
-        return self._read(body, ask)
+        reply = self._read(body, ask)
+        clean = without_key(reply.text, self._line.key)
+        thoughts = None if reply.reasoning is None else without_key(reply.reasoning, self._line.key)
+        return msgspec.structs.replace(reply, text=clean, reasoning=thoughts)
 
     def _decoded(self, exchange: Exchange | Failure) -> JsonObject | Failure:
         """Return the JSON body of a reply.
