@@ -47,7 +47,8 @@ class Pace:
         finally:
             self._n_inside -= 1
             async with self._changed:
-                self._changed.notify_all()
+                # As many as there is place for: to wake all of hundreds for one place costs more than asking.
+                self._changed.notify(max(1, self.limit - self._n_inside))
 
     def note_answer(self) -> None:
         """Allow more, where what was allowed is used up."""

@@ -83,6 +83,8 @@ class Rate:
 
     def reserve(self, request: Request) -> Turn:
         """Take a turn for an attempt of a request."""
+        if self._requests is None and self._tokens is None:
+            return Turn(0.0, 0)
         n_tokens = self._estimate.of(request)
         waits = [0.0]
         if self._requests is not None:
@@ -93,8 +95,10 @@ class Rate:
 
     def settle(self, request: Request, turn: Turn, usage: Usage | None) -> None:
         """Correct a turn by what the provider reported, and estimate better from now on."""
+        if self._tokens is None:
+            return
         n_used = self._estimate.learn(request, usage)
-        if self._tokens is not None and n_used is not None:
+        if n_used is not None:
             self._tokens.settle(n_used - turn.n_tokens)
 
 
