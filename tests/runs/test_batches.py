@@ -77,6 +77,7 @@ def test_a_batch_answers_from_the_pixels_and_costs_half(run, provider):
     expense, price = outcome.summary.expense, outcome.summary.expense.price
     full = 12 * (100 * price.input_per_million + 3 * price.output_per_million) / 1e6
     assert expense.dollars == pytest.approx(full / 2)
+    assert 0 < expense.estimated == outcome.store.run.estimated_dollars
 
 
 @both
@@ -85,7 +86,7 @@ def test_leaving_and_coming_back_collects_without_asking_again(run, provider):
     with ChatServer(desk=desk) as server:
         left = run(server, provider, wait=0.0)
         assert (left.exit_code, left.n_asked) == (3, 0)
-        assert "12 requests are with the provider in 1 batches" in left.stop.reason
+        assert "12 requests are with the provider, in 1 batch" in left.stop.reason
         back = run(server, provider)
     assert (back.exit_code, back.n_asked) == (0, 12)
     assert Counter(desk.asked.values()) == {1: 12}

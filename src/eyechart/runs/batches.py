@@ -99,7 +99,11 @@ class BatchAsker:
         open_batches = await self._found(read_open_batches(self._store.folder))
         handed_over = {request_id for batch in open_batches for request_id in batch.request_ids}
         if open_batches:
-            self._listener.noted(f"{len(open_batches)} batches of an earlier start hold {len(handed_over)} requests")
+            n_batches = len(open_batches)
+            what = (
+                "1 batch of an earlier start holds" if n_batches == 1 else f"{n_batches} batches of earlier starts hold"
+            )
+            self._listener.noted(f"{what} {len(handed_over)} requests")
         open_batches += await self._submit(request for request in requests if request.id not in handed_over)
         await self._wait_and_collect(open_batches)
         return self._stop
@@ -177,7 +181,7 @@ class BatchAsker:
             if waiting and time.monotonic() + self._settings.poll_seconds > until:
                 n_left = sum(len(batch.request_ids) for batch in waiting.values())
                 self._stop = self._stop or Stop(
-                    f"{n_left} requests are with the provider in {len(waiting)} batches",
+                    f"{n_left} requests are with the provider, in {_counted(len(waiting))}",
                     "run the same command again to collect them",
                 )
                 return
@@ -247,6 +251,10 @@ class BatchAsker:
             {"label": label, "event": event, "at": utc_now().isoformat(), "batch_id": batch_id}, BatchRow
         )
         self._log.note(row)
+
+
+def _counted(n_batches: int) -> str:
+    return "1 batch" if n_batches == 1 else f"{n_batches} batches"
 
 
 def _ends_run(error: ModelError) -> bool:

@@ -11,7 +11,7 @@ from eyechart.runs.batches import BatchSettings
 from eyechart.runs.execute import LoopSettings, check_limits
 from eyechart.runs.folders import Destination
 from eyechart.runs.pictures import check_drawing
-from eyechart.runs.plan import PlanOptions, check_counts
+from eyechart.runs.plan import Plan, PlanOptions, check_counts
 from eyechart.runs.ray_engine import RayWork, check_ray
 from eyechart.runs.registration import StudyPlan
 from eyechart.runs.retrying import Stop
@@ -102,6 +102,12 @@ def checked(options: RunOptions, model: Model, views: Sequence[View]) -> RunOpti
 def estimated_cost(requests: Sequence[Request], model: ModelIdentity, price: Price | None) -> float | None:
     """Return what requests are expected to cost in US dollars, None where no price is known."""
     return None if price is None else round(estimate_dollars(requests, model, price), 6)
+
+
+def expected_cost(options: RunOptions, plan: Plan) -> float | None:
+    """Return what a whole run is expected to cost in US dollars, None where no price is known."""
+    dollars = estimated_cost(plan.requests, plan.model, options.price)
+    return dollars if dollars is None or options.batches is None else dollars * BATCH_DISCOUNT
 
 
 def batch_limits(model: Model) -> BatchLimits | None:

@@ -18,7 +18,7 @@ from eyechart.runs.event_loop import run_async
 from eyechart.runs.execute import Asker, read_identity, utc_now, writer_name
 from eyechart.runs.folders import Origin, find_or_create
 from eyechart.runs.listening import Beginning, Listener, Silent
-from eyechart.runs.options import RunOptions, batch_limits, checked, estimated_cost, predictor, why_not
+from eyechart.runs.options import RunOptions, batch_limits, checked, expected_cost, predictor, why_not
 from eyechart.runs.pictures import PictureSource
 from eyechart.runs.plan import Plan, plan_run, shown_answer
 from eyechart.runs.preflight import check_first, choose_first, stop_after
@@ -187,7 +187,7 @@ class _Session:
             command=options.command,
             price=options.price,
             scorer=options.scorer,
-            estimated_dollars=estimated_cost(plan.requests, plan.model, options.price),
+            estimated_dollars=expected_cost(options, plan),
         )
         predict = predictor(model)
         self.store, self.is_resumed = find_or_create(plan, options.where, origin, planned_seen(plan.requests, predict))
