@@ -121,6 +121,12 @@ def test_a_run_without_benchmark_or_model_is_a_usage_error(arguments, capsys):
     assert "a run needs a benchmark and a model" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("flags", [["--shard", "1/2"], ["--out", "x"], ["--engine", "ray"]])
+def test_what_a_suite_decides_itself_is_refused(suite, flags, capsys):
+    assert run_app(["run", "--suite", str(suite), *flags]) == 2
+    assert "and --suite do not go together" in capsys.readouterr().err
+
+
 def test_core8_detects_what_it_says():
     from eyechart.stats.power import Design, detectable_difference
 

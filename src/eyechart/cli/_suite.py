@@ -21,6 +21,11 @@ def run_suite(path: Path, ask_flags: "AskFlags", *, cell: int | None, slurm: Pat
     """
     from eyechart.runs.suite import choose_cell, progress_of, read_suite, slurm_script
 
+    for flag, value in (("--shard", ask_flags.shard), ("--out", ask_flags.out), ("--plan", ask_flags.plan)):
+        if value is not None:
+            raise UsageError(f"{flag} and --suite do not go together", hint="a suite's runs have folders of their own")
+    if ask_flags.engine != "local":
+        raise UsageError("--engine and --suite do not go together", hint="use --cell in a job array: --slurm FILE")
     suite, cells = read_suite(path)
     if slurm is not None:
         _write_script(slurm, slurm_script(path, len(cells)))

@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -42,6 +42,7 @@ class BatchDesk(msgspec.Struct, frozen=True):
 
     Args:
         store: The run.
+        requests: Every request of it, by id.
         pictures: Where pictures come from.
         writer: Where answers go.
         log: Where the batches are noted.
@@ -49,6 +50,7 @@ class BatchDesk(msgspec.Struct, frozen=True):
     """
 
     store: RunStore
+    requests: Mapping[str, Request]
     pictures: PictureSource
     writer: AnswerWriter
     log: BatchLog
@@ -81,7 +83,10 @@ class BatchAsker:
     ) -> None:
         self.n_asked = 0
         self._model, self._limits = model, limits
-        self._store, self._pictures, self._writer = desk.store, desk.pictures, desk.writer
+        self._folder, self._requests = desk.store.folder, desk.requests
+        self._pictures, self._writer = desk.pictures, desk.writer
+        index = desk.store.index()
+        self._settled = {id_ for id_ in index.rows if index.is_settled(id_) and id_ not in generations}
         self._log, self._listener = desk.log, desk.listener
         self._settings, self._may_spend = settings, may_spend
         self._generations = generations
@@ -96,7 +101,7 @@ class BatchAsker:
         Raises:
             EyechartError: If the run cannot go on.
         """
-        open_batches = await self._found(read_open_batches(self._store.folder))
+        open_batches = await self._found(read_open_batches(self._folder))
         handed_over = {request_id for batch in open_batches for request_id in batch.request_ids}
         if open_batches:
             n_batches = len(open_batches)
@@ -110,7 +115,7 @@ class BatchAsker:
 
     async def _found(self, batches: list[OpenBatch]) -> list[OpenBatch]:
         """Return the batches that the provider has; one that was never handed over is dropped."""
-        known = known_batch_ids(self._store.folder)
+        known = known_batch_ids(self._folder)
         found = []
         for batch in batches:
             if batch.batch_id is not None:
@@ -211,13 +216,8 @@ class BatchAsker:
 
     def _wanted(self, batch: OpenBatch) -> tuple[dict[str, Ask], dict[str, Request]]:
         """Return the requests of a batch that no stored answer settles."""
-        index = self._store.index()
-        held = {
-            request_id
-            for request_id in batch.request_ids
-            if not index.is_settled(request_id) or request_id in self._generations
-        }
-        requests = {request.id: request for request in self._store.requests() if request.id in held}
+        held = [id_ for id_ in batch.request_ids if id_ in self._requests and id_ not in self._settled]
+        requests = {request_id: self._requests[request_id] for request_id in held}
         return {request_id: self._ask_of(request) for request_id, request in requests.items()}, requests
 
     def _store_outcome(self, request: Request, outcome: Reply | ModelError, batch_id: str) -> None:
@@ -236,6 +236,8 @@ class BatchAsker:
             row = error_row(outcome, asking)
             self._writer.append(row)
         self.n_asked += 1
+        if row.state.is_final:
+            self._settled.add(request.id)
         self._listener.answered(request, row)
 
     def _ask_of(self, request: Request) -> Ask:

@@ -290,7 +290,14 @@ class _Session:
         asker = BatchAsker(
             self._model,
             limits,
-            BatchDesk(self.store, pictures, writer, log, self._listener),
+            BatchDesk(
+                self.store,
+                {request.id: request for request in self._plan.requests},
+                pictures,
+                writer,
+                log,
+                self._listener,
+            ),
             settings=self._options.batches or BatchSettings(),
             may_spend=why_not(self._options, self._plan.model, sum(self._spent()), n_sent),
             generations=self._generations(),
