@@ -186,3 +186,9 @@ def test_missing_column_is_named_by_the_flag_that_declares_it(folder, capsys):
     (folder / "questions.jsonl").write_text('{"picture": "0.png", "question": "?"}\n')
     assert run() == 1
     assert "--option image_column=picture" in capsys.readouterr().err
+
+
+def test_the_timeout_reaches_the_sdk_too():
+    from eyechart.cli._flags import ModelFlags
+
+    assert ModelFlags().options(900.0).timeout_seconds == 900.0

@@ -119,8 +119,11 @@ class ModelFlags:
     sampling_seed: Annotated[Sent, Parameter(group=_Model, help="Seed sent to the model, or not-sent.")] = None
     max_tokens: Annotated[Sent, Parameter(group=_Model, help="Longest answer in tokens, or not-sent.")] = 1024
 
-    def options(self) -> "ModelOptions":
+    def options(self, timeout_seconds: float) -> "ModelOptions":
         """Return what opens the model.
+
+        Args:
+            timeout_seconds: Longest wait for one answer, which the SDK must not cut short.
 
         Raises:
             UsageError: If a file or pair cannot be read.
@@ -130,6 +133,7 @@ class ModelFlags:
         settings = read_toml(self.model_config) if self.model_config else {}
         return ModelOptions(
             base_url=self.base_url[0] if self.base_url else None,
+            timeout_seconds=timeout_seconds,
             revision=self.model_revision,
             settings={
                 **settings,

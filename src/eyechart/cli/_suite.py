@@ -98,6 +98,7 @@ def _run_cell(suite: "Suite", cell: "Cell", home: Path, ask_flags: "AskFlags") -
             revision=model.revision,
             settings={**model.set, **settings.set},
             extra_body=model.extra_body,
+            timeout_seconds=ask_flags.timeout,
         ),
         model.base_url,
     )

@@ -83,7 +83,15 @@ def run(
         return _run_shard(opened, model, views, model_flags, ask_flags, picture_flags)
     work = None
     if ask_flags.engine == "ray":
-        work = ray_work(benchmark, model, data=data, option=option, plugin=plugin, model_flags=model_flags)
+        work = ray_work(
+            benchmark,
+            model,
+            data=data,
+            option=option,
+            plugin=plugin,
+            model_flags=model_flags,
+            timeout_seconds=ask_flags.timeout,
+        )
     outcome = ask(
         opened, model, views, model_flags=model_flags, ask_flags=ask_flags, picture_flags=picture_flags, work=work
     )
@@ -114,6 +122,7 @@ def ray_work(
     option: tuple[str, ...],
     plugin: tuple[Path, ...],
     model_flags: ModelFlags,
+    timeout_seconds: float,
 ) -> "RayWork":
     """Return what workers of a cluster open, with paths that hold wherever they run."""
     from eyechart.runs.ray_engine import RayWork
@@ -124,7 +133,7 @@ def ray_work(
         data=None if data is None else str(data.resolve()),
         benchmark_options=parse_pairs(option, "--option"),
         model=model,
-        model_options=model_flags.options(),
+        model_options=model_flags.options(timeout_seconds),
         base_urls=model_flags.base_url,
         plugins=tuple(str(path.resolve()) for path in plugin),
     )
@@ -149,7 +158,7 @@ def _with_progress(
     if ask_flags.blind:
         named = with_blind_views(named)
     options = ask_flags.run_options(model_flags, picture_flags, preset, work)
-    opened = open_balanced(model, model_flags.options(), model_flags.base_url)
+    opened = open_balanced(model, model_flags.options(ask_flags.timeout), model_flags.base_url)
     prompt = open_prompt(ask_flags.prompt or defaults_of(benchmark).prompt)
     with RunProgress() as progress:
         return start(benchmark, opened, named, prompt, options=options, listener=progress)
