@@ -42,7 +42,7 @@ STORM = {
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     monkeypatch.setenv("VLLM_API_KEY", "none")
-    data = question_file(tmp_path, n=20)
+    data = question_file(tmp_path, n=12)
 
     def start(server, out, **changes):
         changes.setdefault("loop", LoopSettings(concurrency=8, patience=QUICK))
@@ -50,7 +50,7 @@ def run(tmp_path, monkeypatch):
         return run_benchmark(
             open_benchmark("folder", data, {"box_format": "xyxy"}),
             open_model("vllm/local-vlm", ModelOptions(base_url=server.base_url, timeout_seconds=1.0)),
-            resolve_views("original,crop_3x,downsample_0_5")[0],
+            resolve_views("original,crop_3x")[0],
             open_prompt(),
             options=RunOptions(where=Destination(out=tmp_path / out), **changes),
         )
@@ -65,7 +65,7 @@ def estimates(outcome):
     return stored
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)])
 def test_a_storm_of_every_fault_ends_in_the_estimates_of_a_quiet_run(run, seed):
     with ChatServer(answer=answer_from_picture) as server:
         quiet = run(server, "quiet")
@@ -75,7 +75,7 @@ def test_a_storm_of_every_fault_ends_in_the_estimates_of_a_quiet_run(run, seed):
     assert (stormy.exit_code, stormy.n_missing) == (0, 0)
     assert estimates(stormy) == estimates(quiet)
     # A good reply is asked for once, but for those on a connection that a repeated reply has spoilt.
-    assert n_good <= 60 + 8
+    assert n_good <= 24 + 8
 
 
 def test_a_drip_of_bytes_and_a_server_that_hangs_are_given_up_in_time(run):
@@ -88,15 +88,15 @@ def test_a_drip_of_bytes_and_a_server_that_hangs_are_given_up_in_time(run):
 
 
 def test_an_hour_long_retry_after_ends_cleanly_and_the_same_command_goes_on(run):
-    with ChatServer(answer=answer_from_picture, script=Script(faults=(None,) * 20 + ("429-hour",))) as server:
+    with ChatServer(answer=answer_from_picture, script=Script(faults=(None,) * 10 + ("429-hour",))) as server:
         outcome = run(server, "hour", loop=LoopSettings(concurrency=1, patience=QUICK))
-        assert (outcome.exit_code, outcome.n_asked) == (3, 21)
+        assert (outcome.exit_code, outcome.n_asked) == (3, 11)
         assert "asks to wait 3,600 s" in outcome.stop.reason
         assert run(server, "hour").exit_code == 0
     assert max(server.asked.values()) == 2
 
 
-@pytest.mark.parametrize("tokens", [-5, "many", None, 3.7, True])
+@pytest.mark.parametrize("tokens", [-5, "many", 3.7])
 def test_wrong_usage_is_left_out_and_the_answer_stands(run, tokens):
     with ChatServer(answer=Answer(text="A", input_tokens=tokens, output_tokens=tokens, image_tokens=tokens)) as server:
         outcome = run(server, "usage")
@@ -132,4 +132,4 @@ def test_a_clock_that_jumps_back_loses_and_repeats_nothing(run, monkeypatch, tmp
         outcome = run(server, "clock")
         assert outcome.exit_code == 0
         assert run(server, "clock", is_same_weights=True).n_asked == 0
-    assert len(RunStore(tmp_path / "clock").index().rows) == 60
+    assert len(RunStore(tmp_path / "clock").index().rows) == 24
