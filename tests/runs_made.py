@@ -58,11 +58,11 @@ def make_side(make, folder, script, **changes) -> Side:
     return Side(name, read_table(make_run(make, folder, script, **changes), SCORER))
 
 
-def question_file(home, n=40):
+def question_file(home, n=40, size=(64, 48)):
     """A benchmark of ``n`` small pictures on the disk, opened."""
     rows = []
     for index in range(n):
-        Image.new("RGB", (64, 48), (index, 0, 0)).save(home / f"{index}.png")
+        Image.new("RGB", size, (index, 0, 0)).save(home / f"{index}.png")
         row = {"id": f"q{index}", "image": f"{index}.png", "question": "Which?", "choices": ["x", "y", "z", "w"]}
         rows.append({**row, "answer": "ABCD"[index % 4], "box": [8, 8, 24, 20], "task": ("OCR", "Color")[index % 2]})
     (home / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))

@@ -5,7 +5,10 @@ import numpy as np
 
 from eyechart.runs.findings import find
 from eyechart.schema import (
+    Acuity,
+    AcuityBand,
     BenchmarkIdentity,
+    CloseViews,
     ConditionSummary,
     DecodePolicy,
     Estimate,
@@ -16,6 +19,7 @@ from eyechart.schema import (
     Sampling,
     Size,
     SizeBand,
+    SmoothCurve,
     Summary,
     Usage,
 )
@@ -109,6 +113,8 @@ def make_summary(views=DEMO_VIEWS, *, n_questions=40, n_images=20, seed=0, missi
         n_questions=n_questions,
         n_clusters=min(n_images, n_questions),
         usage=Usage(input_tokens=123456, output_tokens=789),
+        acuities=_acuities(n_questions, min(n_images, n_questions)) if estimates else (),
+        close_views=_close(views, contrasts, n_questions),
     )
     return msgspec.structs.replace(summary, **changes)
 
@@ -163,6 +169,35 @@ def _bands(estimates: tuple[Estimate, ...]) -> tuple[SizeBand, ...]:
             ),
         )
         for k, (low, high, value) in enumerate(zip(edges, edges[1:], values, strict=False))
+    )
+
+
+def _acuities(n_questions: int, n_clusters: int) -> tuple[Acuity, ...]:
+    """What a model has that reads half of its targets at 9 px, over all tasks, and two tasks that say less."""
+    sizes, shares = (90.0, 40.0, 30.0, 20.0, 14.0, 10.0, 7.0, 5.0), (0.9, 0.91, 0.88, 0.8, 0.7, 0.5, 0.2, -0.05)
+    bands = tuple(
+        AcuityBand(size, share, share - 0.1, min(1.0, share + 0.1), max(0.0, share), n_questions)
+        for size, share in zip(sizes, shares, strict=True)
+    )
+    known = {"evidence": "documented", "n_questions": n_questions, "n_clusters": n_clusters}
+    return (
+        Acuity(
+            None, "estimated", px=9.3, low_px=8.1, high_px=11.7, bands=bands, misfit_p=0.4,
+            smooth=SmoothCurve(9.3, 0.0, 2.0, 0.9), **known,
+        ),
+        Acuity("Color", "not reached", "more than half of the plateau is left at the smallest targets", **known),
+        Acuity("OCR", "estimated", px=12.0, low_px=None, high_px=14.0, **known),
+    )  # fmt: skip
+
+
+def _close(views, contrasts, n_questions: int) -> tuple[CloseViews, ...]:
+    """Original and half are one picture, a quarter is close to the original."""
+    found = {contrast.condition: contrast for contrast in contrasts}
+    pairs = [("downsample_0_5", 1.0, n_questions), ("downsample_0_25", 1.15, 3)]
+    return tuple(
+        CloseViews(view, "original", ratio, n_same, n_questions, found.get(view) if n_same == n_questions else None)
+        for view, ratio, n_same in pairs
+        if "original" in views and view in views
     )
 
 

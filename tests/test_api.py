@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from PIL import Image
+from servers.chat_server import ChatServer
 
 import eyechart
 
@@ -56,6 +57,33 @@ def test_five_lines_with_a_model_of_ones_own(photos, capsys):
     assert "own/near-sighted" in page
 
 
+def test_five_lines_of_the_design_work_word_for_word(photos, capsys, monkeypatch):
+    def answer(received):
+        centres = np.asarray(received.pictures[0].image.convert("RGB"))[224::448, 224::448].reshape(-1, 3)
+        needle = centres[(centres != 255).any(axis=1)][0]
+        return ("red", "lime", "blue")[int(needle.argmax())]
+
+    rows = (photos / "needles.jsonl").read_text().splitlines()
+    (photos / "needles.jsonl").write_text("\n".join(rows[:2]))
+    with ChatServer(answer=answer) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "test")
+        lines = """
+import eyechart
+bench = eyechart.benchmark("whitebackground", grid=5, needles="my_photos/")
+run = eyechart.run(bench, model="openai/gpt-4o", limit=50)
+print(run.regions())               # per-region accuracy, interval, noise floor
+run.report("report.html")
+"""
+        exec(lines, {})  # noqa: S102 -- the example itself, word for word
+        assert sum(server.asked.values()) == 2 * 25
+    text = capsys.readouterr().out
+    assert "Perf, %" in text
+    assert "100.0 [" in text
+    assert "… without positional effect" in text
+    assert (photos.parent / "report.html").is_file()
+
+
 def test_method_that_fails_costs_its_own_requests_and_no_other(photos):
     class Fragile:
         def answer(self, prompt, pictures):
@@ -86,3 +114,13 @@ def test_complexgrid_knows_that_pointing_at_random_is_right_by_chance(photos):
     assert [cell.estimate.value for cell in grid.cells] == [1.0, 0.0, 0.0, 0.0]
     assert grid.chance == 0.25
     assert grid.perf_corrected.value == pytest.approx(0.0)
+
+
+def test_printed_run_is_its_table_and_not_its_record(photos):
+    run = eyechart.run(eyechart.benchmark("demo"), model="simulated/oracle", views="original,crop_3x")
+    text = str(run)
+    assert text.startswith("Accuracy of simulated/oracle on demo under 2 views, n = 40 questions")
+    assert "cannot be told apart" in text
+    assert text.endswith(f"run folder: {run.folder}")
+    assert "2 views, 40 questions, 0 answers missing" in repr(run)
+    assert len(repr(run)) < 200

@@ -13,6 +13,7 @@ from eyechart.reports import Table, grid_tables, render_table, write_all
 from eyechart.runs.choosing import choose_scorer, choose_views, defaults_of
 from eyechart.runs.execute import LoopSettings
 from eyechart.runs.folders import Destination
+from eyechart.runs.matching import parse_match
 from eyechart.runs.options import RunOptions
 from eyechart.runs.plan import PlanOptions
 from eyechart.runs.score import score_run
@@ -20,6 +21,7 @@ from eyechart.runs.session import run_benchmark
 from eyechart.runs.store import RunStore
 from eyechart.runs.summarise import summarise
 from eyechart.schema import GridSummary, Sampling, Summary
+from eyechart.seen.transport import parse_transport
 
 
 class RunResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,6 +36,20 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     folder: Path
     summary: Summary
     n_missing: int = 0
+
+    def __str__(self) -> str:
+        """Return the table and what it supports, as printed by the command line."""
+        said = [f"• {finding.text}" for finding in self.summary.findings]
+        warned = [f"warning: {warning}" for warning in self.summary.warnings]
+        return "\n".join([str(self.table()), *said, *warned, f"run folder: {self.folder}"])
+
+    def __repr__(self) -> str:
+        """Return where the run is and how much of it there is, in one line."""
+        run = self.summary.run
+        return (
+            f"RunResult({str(self.folder)!r}: {run.model.spec} on {run.benchmark.name}, {len(self.summary.conditions)} "
+            f"views, {self.summary.n_questions} questions, {self.n_missing} answers missing)"
+        )
 
     def table(self) -> Table:
         """Return the table of views, one row per condition, formatted as in the report."""
@@ -132,6 +148,9 @@ def run(  # noqa: PLR0913 -- every one is a keyword that a run may need
     prompt: str | None = None,
     scorer: str | None = None,
     sampling: Sampling | None = None,
+    allow_faults: bool = False,
+    transport: str = "native",
+    match: str | None = None,
 ) -> RunResult:
     """Ask a model every question under every view, and estimate. Interrupt it and call it again: it goes on.
 
@@ -148,6 +167,9 @@ def run(  # noqa: PLR0913 -- every one is a keyword that a run may need
         prompt: Name of the wording; the benchmark's own if left out.
         scorer: Name of the scorer, with its mode if not the default; the benchmark's own if left out.
         sampling: Sampling parameters; temperature 0 if left out.
+        allow_faults: Ask a published collection although it has errors; every report says so.
+        transport: ``native``, ``fit`` to resize views to the model's grid, or ``budget(MIN,MAX)`` in pixels.
+        match: A matched design, such as ``target-px=8,32``.
 
     Raises:
         EyechartError: If something concerns the whole run; what was answered is kept.
@@ -160,10 +182,18 @@ def run(  # noqa: PLR0913 -- every one is a keyword that a run may need
         open_prompt(prompt or defaults_of(questions).prompt),
         options=RunOptions(
             sampling=sampling or Sampling(),
-            plan=PlanOptions(limit=limit, seed=seed, repeats=repeats, view_preset=chosen.preset),
+            plan=PlanOptions(
+                limit=limit,
+                seed=seed,
+                repeats=repeats,
+                view_preset=chosen.preset,
+                transport=parse_transport(transport).id,
+                match=None if match is None else parse_match(match).id,
+            ),
             loop=LoopSettings(concurrency=concurrency),
             where=Destination(out=None if out is None else Path(out)),
             scorer=scorer,
+            allows_faults=allow_faults,
         ),
     )
     return RunResult(folder=outcome.store.folder, summary=outcome.summary, n_missing=outcome.n_missing)

@@ -1,6 +1,6 @@
 """What each kind of extension must implement: the protocols that the registry loads and the contract tests check."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar, runtime_checkable
 
@@ -159,7 +159,19 @@ class Ask(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ObservedPicture(Value, frozen=True):
-    """What a model executed or reported about one picture it received."""
+    """What a model executed or reported about one picture it received.
+
+    Args:
+        seen_size: Size on its grid, of what is kept of the picture.
+        evidence: Whether it was done here or told by a server.
+        visual_tokens: Tokens of the picture.
+        n_tiles: Tiles it was cut into.
+        rule_id: What did it.
+        configuration_sha256: Hash of how it was done.
+        stages: Sizes of the whole picture after each resize, the last that of the grid; only ``seen_size`` if empty.
+        kept: Part of the sent picture that a cut left, in its own pixels; None for all of it.
+        cell_px: Side of the square of the grid that one token stands for, None where tokens are no grid.
+    """
 
     seen_size: Size | None
     evidence: Literal["executed", "reported"]
@@ -167,6 +179,9 @@ class ObservedPicture(Value, frozen=True):
     n_tiles: int | None = None
     rule_id: str | None = None
     configuration_sha256: str | None = None
+    stages: tuple[Size, ...] = ()
+    kept: Box | None = None
+    cell_px: int | None = None
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
@@ -253,6 +268,14 @@ class AskDefaults(Value, frozen=True):
 
 
 @runtime_checkable
+class HoldsRelease(Protocol):
+    """A benchmark that is a published collection: its papers lie in ``root``, its images too unless streamed."""
+
+    root: Path
+    is_streamed: bool
+
+
+@runtime_checkable
 class SaysHowToAsk(Protocol):
     """A benchmark that is not asked under SUM's views, or not for an option's letter."""
 
@@ -281,12 +304,59 @@ class BenchmarkKind(Protocol):
         ...
 
 
+class FactColumn(Value, frozen=True):
+    """One column of a table of facts; numbers stand to the right."""
+
+    heading: str
+    is_number: bool = False
+
+
+class FactTable(Value, frozen=True):
+    """A table of what is known about a benchmark, with its sources among the notes.
+
+    Args:
+        name: Short name, for files and flags.
+        title: One sentence.
+        columns: Columns.
+        rows: Cells as text, in the order of the columns.
+        notes: What must be said below it.
+    """
+
+    name: str
+    title: str
+    columns: tuple[FactColumn, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+
+@runtime_checkable
+class TellsFacts(Protocol):
+    """A kind of benchmark that knows facts about itself without any data."""
+
+    def fact_tables(self) -> tuple[FactTable, ...]:
+        """Return the tables, the most telling first."""
+        ...
+
+
 @runtime_checkable
 class TakesGold(Protocol):
     """A baseline that needs the right letters; the run hands them over apart from any request."""
 
     def take_gold(self, gold: Gold) -> None:
         """Receive the right letter, as shown, of every request id; None where hidden."""
+        ...
+
+
+@runtime_checkable
+class ReviewsPlan(Protocol):
+    """A model that can say beforehand what does not fit a plan, such as answers that nobody asks for."""
+
+    def review_plan(self, planned: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+        """Return one sentence per thing that the reader should know.
+
+        Args:
+            planned: Question id and condition, and question id and view, of every request.
+        """
         ...
 
 
@@ -331,6 +401,20 @@ class Prompt(Protocol):
 
     def render(self, question: Question, choices: Sequence[str]) -> str:
         """Return the prompt text for a question with its choices in the order shown (letters A, B, …)."""
+        ...
+
+
+@runtime_checkable
+class ReadFromFile(Protocol):
+    """A wording that is not ours to keep: its class reads it from a file of the user's, ``name:FILE``."""
+
+    @classmethod
+    def from_file(cls, file: Path) -> Prompt:
+        """Return the prompt.
+
+        Raises:
+            UsageError: If the file does not hold it.
+        """
         ...
 
 

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import cast
 
 from eyechart.errors import UsageError
-from eyechart.kinds import Benchmark, BenchmarkKind, Model, ModelKind, ModelOptions, Prompt, Scorer
+from eyechart.kinds import Benchmark, BenchmarkKind, Model, ModelKind, ModelOptions, Prompt, ReadFromFile, Scorer
 from eyechart.registry import load, names, unknown_name
 from eyechart.settings import read_settings
+from eyechart.wording import FilePrompt, is_prompt_file
 
 DEFAULT_PROMPT = "letter_normalized"
 DEFAULT_SCORER = "option_letter"
@@ -52,17 +53,28 @@ def open_model(spec: str, options: ModelOptions | None = None) -> Model:
 
 
 def open_prompt(prompt_id: str = DEFAULT_PROMPT) -> Prompt:
-    """Return a prompt by name, or by ``name@version``.
+    """Return a prompt by name, ``name@version``, ``name:FILE`` for one read from a file, or a file (``mine.txt``).
 
     Raises:
-        UsageError: If there is no such prompt or version.
+        UsageError: If there is no such prompt or version, or its file is not given or does not hold it.
 
     Example:
         >>> open_prompt("letter_normalized@1").version
         1
     """
-    name, _, version = prompt_id.partition("@")
-    prompt = cast("type[Prompt]", load("prompt", name))()
+    stem, _, file = prompt_id.partition(":")
+    name, _, version = stem.partition("@")
+    if is_prompt_file(prompt_id) and name not in names("prompt"):
+        return FilePrompt(Path(prompt_id))
+    member = load("prompt", name)
+    if isinstance(member, ReadFromFile):
+        if not file:
+            raise UsageError(f"prompt {name} is read from a file", hint=f"write {name}:FILE")
+        prompt = member.from_file(Path(file))
+    elif file:
+        raise UsageError(f"prompt {name} takes no file", hint=f"write {name}")
+    else:
+        prompt = cast("type[Prompt]", member)()
     if version and version != str(prompt.version):
         raise UsageError(
             f"prompt {prompt_id!r}: this eyechart has version {prompt.version}", hint=f"use {name}@{prompt.version}"

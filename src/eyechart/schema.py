@@ -202,18 +202,21 @@ class Composition(Value, frozen=True, tag="composition"):
         canvas: Size of the white canvas in original pixels.
         kept: Integer box of the original whose pixels are kept; None for a blank canvas.
         offset: Where the top-left corner of ``kept`` lies on the canvas.
-        resized: Final size if the canvas is resampled, else None.
+        resized: Size after the canvas is resampled, None if it is not.
+        enlarged: Final size if a downsampled picture is enlarged again for a transport policy, else None; the detail
+            that ``resized`` lost stays lost.
     """
 
     canvas: Size
     kept: Box | None
     offset: tuple[int, int] = (0, 0)
     resized: Size | None = None
+    enlarged: Size | None = None
 
     @property
     def size(self) -> Size:
         """Size of the finished picture."""
-        return self.resized or self.canvas
+        return self.enlarged or self.resized or self.canvas
 
 
 class GridComposition(Value, frozen=True, tag="grid"):
@@ -232,6 +235,7 @@ class GridComposition(Value, frozen=True, tag="grid"):
             itself would be repeated in the request of every cell.
         distractor_seed: What that order was made with.
         caption: Name and version of the glyph atlas, None without captions.
+        resized: Final size if a transport policy resamples the finished canvas, else None.
     """
 
     canvas: Size
@@ -245,11 +249,12 @@ class GridComposition(Value, frozen=True, tag="grid"):
     haystack: str | None = None
     distractor_seed: int = 0
     caption: str | None = None
+    resized: Size | None = None
 
     @property
     def size(self) -> Size:
         """Size of the finished picture."""
-        return self.canvas
+        return self.resized or self.canvas
 
     def corner(self, row: int, column: int) -> tuple[int, int]:
         """Return where the top-left corner of a cell's picture lies.
@@ -287,10 +292,19 @@ class Recipe(Value, frozen=True):
     transport: str = "native@1"
 
 
+class Release(Value, frozen=True):
+    """What a released file shows: of which original, and by which geometry it was cut and resized from it."""
+
+    file_sha256: str
+    size: Size
+    geometry: Composition
+
+
 class Picture(Value, frozen=True):
     """One picture of a request: which original, by which recipe, and its planned size.
 
     ``target`` is the question's target in pixels of this picture (floats after resampling), None where it has none.
+    ``release`` is set where ``image`` is itself a released view of another picture.
     """
 
     image: ImageRef
@@ -298,6 +312,7 @@ class Picture(Value, frozen=True):
     recipe_key: str
     size: Size
     target: Box | None = None
+    release: Release | None = None
 
 
 class Renderer(Value, frozen=True):
@@ -402,12 +417,15 @@ class ResponseState(StrEnum):
     @property
     def is_error(self) -> bool:
         """Whether there is no answer, so that the score is None."""
-        return self in {ResponseState.REFUSED_INPUT, ResponseState.BAD_REQUEST, ResponseState.TRANSIENT}
+        return self in _ERROR_STATES
 
     @property
     def is_final(self) -> bool:
         """Whether the request is never asked again."""
         return self is not ResponseState.TRANSIENT
+
+
+_ERROR_STATES = frozenset({ResponseState.REFUSED_INPUT, ResponseState.BAD_REQUEST, ResponseState.TRANSIENT})
 
 
 class Usage(Value, frozen=True):
@@ -455,6 +473,9 @@ class Seen(Record, frozen=True, kw_only=True):
     ``information_scale`` is the smallest cumulative scale along the chain, at most 1 (how much detail is left);
     ``presented_scale`` is the final scale and may exceed 1. Both are per axis, relative to the original.
     ``target_px`` is the effective target size (width, height) in pixels the model saw, by information scale.
+    ``tokens_on_target`` is its area in tokens, below 1 where it shares one; ``target_tokens`` are the fewest and the
+    most tokens it touches, depending on where the grid lies. ``sent_bytes`` of a plan are those of a file that leaves
+    as it is, None for a picture that is encoded later. ``recipe_key`` names the view's recipe.
     """
 
     request_id: str
@@ -478,6 +499,8 @@ class Seen(Record, frozen=True, kw_only=True):
     rule_date: str | None = None
     configuration_sha256: str | None = None
     reason: str | None = None
+    recipe_key: str | None = None
+    tokens_on_target: float | None = None
 
 
 # --- judging --------------------------------------------------------------------------------------------------------
@@ -545,7 +568,7 @@ class Contrast(Record, frozen=True, kw_only=True):
     role: Literal["confirmatory", "exploratory"] | None = None
 
 
-class Price(Value, frozen=True):
+class TokenPrice(Value, frozen=True):
     """What a provider asks for tokens, in US dollars per million, and when and where that was read."""
 
     input_per_million: float
@@ -571,7 +594,7 @@ class Expense(Value, frozen=True):
     n_answers: int
     is_reported: bool = False
     estimated: float | None = None
-    price: Price | None = None
+    price: TokenPrice | None = None
 
 
 class BenchmarkIdentity(Value, frozen=True):
@@ -580,6 +603,40 @@ class BenchmarkIdentity(Value, frozen=True):
     name: str
     revision: str
     options: JsonObject = {}
+
+
+class MatchedCondition(Value, frozen=True):
+    """What one condition of a matched design reaches over its questions: pixels or tokens of target.
+
+    ``largest_error`` is the largest |reached ÷ wanted − 1|.
+    """
+
+    condition: str
+    n_questions: int
+    smallest: float
+    median: float
+    largest: float
+    largest_error: float
+
+
+class Unmatched(Value, frozen=True):
+    """A question that a matched design leaves out, with the view that could not be matched."""
+
+    question_id: str
+    view: str
+    reason: str
+
+
+class Matching(Value, frozen=True):
+    """What proves a matched design: what every condition reaches, and which questions could not be matched.
+
+    ``tolerance`` is the largest |ln| of reached over wanted.
+    """
+
+    design: str
+    conditions: tuple[MatchedCondition, ...]
+    unmatched: tuple[Unmatched, ...]
+    tolerance: float
 
 
 class Run(Record, frozen=True, kw_only=True):
@@ -606,9 +663,12 @@ class Run(Record, frozen=True, kw_only=True):
     n_rotations: int = 1
     choices_taken: dict[str, str] = {}
     command: tuple[str, ...] = ()
-    price: Price | None = None
+    price: TokenPrice | None = None
     estimated_dollars: float | None = None
+    matching: Matching | None = None
     scorer: str | None = None
+    allowed_faults: tuple[str, ...] = ()
+    protocol: str | None = None
 
 
 class ConditionSummary(Value, frozen=True):
@@ -720,6 +780,87 @@ class Threshold(Value, frozen=True):
     misfit_p: float | None = None
 
 
+class AcuityBand(Value, frozen=True):
+    """Chance-corrected accuracy among targets seen at about one size, over all views: raw, and on the fitted curve."""
+
+    px: float
+    corrected: float
+    low: float
+    high: float
+    fitted: float
+    n_questions: int
+
+
+class SmoothCurve(Value, frozen=True):
+    """Chance-corrected accuracy ceiling·logistic(intercept + slope·log₂(px ÷ reference_px))."""
+
+    reference_px: float
+    intercept: float
+    slope: float
+    ceiling: float
+
+
+class Acuity(Value, frozen=True):
+    """The shorter side of the target, in pixels the model saw, at which half of the chance-corrected plateau is left.
+
+    Args:
+        task: The task, None for all questions.
+        status: ``not reached`` where more than half is left at the smallest targets, ``not identified`` where the
+            answers do not tell; ``reason`` says why.
+        reason: Empty where there is an estimate.
+        px: The size; None unless estimated.
+        low_px: Lower bound, None where it lies below the smallest targets.
+        high_px: Upper bound, None unless estimated.
+        bands: The curve behind it, from the largest targets down; empty where there are too few answers for one.
+        smooth: A smooth curve, None unless it fits (``misfit_p`` at least 0.05).
+        misfit_p: How often a curve of the smooth form lies as far off.
+        evidence: How the sizes are known.
+        n_questions: Questions with an answer to a target of known size.
+        n_clusters: Their pictures.
+    """
+
+    task: str | None
+    status: Literal["estimated", "not reached", "not identified"]
+    reason: str = ""
+    px: float | None = None
+    low_px: float | None = None
+    high_px: float | None = None
+    bands: tuple[AcuityBand, ...] = ()
+    smooth: SmoothCurve | None = None
+    misfit_p: float | None = None
+    evidence: str | None = None
+    n_questions: int = 0
+    n_clusters: int = 0
+    confidence: float = 0.95
+
+
+class CloseViews(Value, frozen=True):
+    """Two conditions that show the same part of the picture at scales the model can hardly tell apart.
+
+    Args:
+        condition: The smaller one.
+        baseline: The larger one.
+        ratio: Median ratio of what is left of the picture's detail, at least 1.
+        n_same: Questions for which both are one picture to the model.
+        n_both: Questions asked under both.
+        noise: Difference of their scores: of one picture to the model it is the noise of repetition, None otherwise.
+        churn: Share of scores that changed between them, None unless they are one picture.
+    """
+
+    condition: str
+    baseline: str
+    ratio: float
+    n_same: int
+    n_both: int
+    noise: Contrast | None = None
+    churn: Estimate | None = None
+
+    @property
+    def is_one_picture(self) -> bool:
+        """Whether both are one picture to the model for every question, so that asking both is asking twice."""
+        return self.n_same == self.n_both
+
+
 class CurveMovement(Value, frozen=True):
     """ACE, RCE and Spearman of accuracy over resolution, beside what levels shuffled within questions give.
 
@@ -800,6 +941,20 @@ class Registration(Value, frozen=True):
     correction: str
     results: tuple[HypothesisResult, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+class PictureGroup(Value, frozen=True):
+    """The pictures of one dataset of a run, each counted once, with their numbers of pixels.
+
+    ``quartiles_px`` are minimum, lower quartile, median, upper quartile and maximum.
+    """
+
+    source: str
+    category: str | None
+    n_questions: int
+    n_pictures: int
+    quartiles_px: tuple[float, float, float, float, float]
+    mean_px: float
 
 
 class RegionCell(Value, frozen=True):
@@ -889,7 +1044,8 @@ class Summary(Record, frozen=True, kw_only=True):
 
     ``proportions`` are chance-corrected, robust, any-right and agreeing shares and family means; ``breakdowns``
     accuracies of groups of questions (``subset``), ``group_effects`` their contrasts. ``grids`` are needle grids, whose
-    regions are conditions too.
+    regions are conditions too; ``pictures`` the sizes of the originals by
+    dataset, ``averages`` the overall score by every averaging rule.
     """
 
     run: Run
@@ -917,8 +1073,12 @@ class Summary(Record, frozen=True, kw_only=True):
     sensitivity: tuple[Sensitivity, ...] = ()
     rules: tuple[ValidityRule, ...] = ()
     registration: Registration | None = None
+    acuities: tuple[Acuity, ...] = ()
+    close_views: tuple[CloseViews, ...] = ()
     expense: Expense | None = None
     grids: tuple[GridSummary, ...] = ()
+    pictures: tuple[PictureGroup, ...] = ()
+    averages: tuple[Estimate, ...] = ()
 
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)

@@ -334,3 +334,30 @@ def test_declared_boxes_in_another_column_are_named(folder):
     with pytest.raises(BenchmarkError, match="no row has a box in column 'box'") as caught:
         open_folder(folder, box_format="xyxy")
     assert caught.value.hint == "--option box_column=bbox"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [("cmyk.jpg", "CMYK without a usable colour profile"), ("anim.gif", "2 frames"), ("cut.png", "truncated")],
+)
+def test_picture_that_no_view_can_show_is_refused_before_anything_is_asked(folder, name, message):
+    red, blue = (Image.new("RGB", SIZE, colour) for colour in ("red", "blue"))
+    red.convert("CMYK").save(folder / "cmyk.jpg")
+    red.save(folder / "anim.gif", save_all=True, append_images=[blue])
+    (folder / "cut.png").write_bytes((folder / "a.png").read_bytes()[:-12])
+    with pytest.raises(BenchmarkError, match=rf"questions.jsonl:1: image '{name}'.*{message}"):
+        only_question(folder, {**ROW, "image": name})
+
+
+def test_folder_named_as_a_picture_is_called_a_folder(folder):
+    (folder / "pictures").mkdir()
+    with pytest.raises(BenchmarkError, match="'pictures' is a folder in"):
+        only_question(folder, {**ROW, "image": "pictures"})
+
+
+@pytest.mark.parametrize(("separator", "name"), [(";", "semicolons"), ("\t", "tabs")])
+def test_spreadsheet_with_another_separator_is_named(folder, separator, name):
+    rows = [["id", "image", "question"], ["q1", "a.png", "Which, if any?"]]
+    (folder / "questions.csv").write_text("\n".join(separator.join(row) for row in rows))
+    with pytest.raises(BenchmarkError, match=f"questions.csv:1: the cells are divided by {name}"):
+        open_folder(folder)

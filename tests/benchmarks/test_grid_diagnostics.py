@@ -6,8 +6,8 @@ from needles_made import write_needles, write_rows
 from PIL import Image
 
 import eyechart
+from eyechart.benchmarks._cell_names import view_ids
 from eyechart.benchmarks._distractors import load_embedding
-from eyechart.benchmarks._grid_questions import view_ids
 from eyechart.contracts import check_benchmark
 from eyechart.errors import BenchmarkError, GeometryError, UsageError
 from eyechart.images.decode import decode
@@ -84,6 +84,14 @@ def test_a_benchmark_is_asked_in_every_cell_of_its_grids(grid, n_views, needles)
     assert all(format_view(parse_view(view_id)) == view_id for view_id in views)
 
 
+def test_a_grid_is_the_same_however_it_is_written_and_wherever_its_needles_lie(needles, tmp_path):
+    first = open_complex(needles, grid=3)
+    needles.rename(tmp_path / "moved")
+    second = eyechart.benchmark("complexgrid", tmp_path / "moved", grid=" 3")
+    assert first.identity == second.identity
+    assert str(tmp_path) not in str(first.identity)
+
+
 @pytest.mark.parametrize("style", ["white", "captioned"])
 def test_cells_are_named_as_the_view_family_names_them(style):
     assert view_ids(style, (3,), 4) == tuple(format_view(cell) for cell in grid_cells(style, 3, 4))
@@ -98,11 +106,16 @@ def test_a_grid_that_is_no_size_is_refused(grid, needles):
 def test_answers_are_read_in_every_form(tmp_path):
     write_needles(tmp_path, 1)
     row = {"image": "p0.png", "question": "?"}
-    forms = [{"answers": ["a", "b"]}, {"answers": '["a", "b"]'}, {"answer": [{"answer": "a"}, {"answer": "b"}]}]
+    forms = [
+        {"answers": ["a", "b"]},
+        {"answers": '["a", "b"]'},
+        {"answer": [{"answer": "a"}, {"answer": "b"}]},
+        {"answers": "a | b"},
+    ]
     write_rows(tmp_path, [{**row, **form} for form in forms])
     questions = list(open_white(tmp_path).questions())
-    assert [question.answers for question in questions] == [("a", "b")] * 3
-    assert [question.id for question in questions] == ["0", "1", "2"]
+    assert [question.answers for question in questions] == [("a", "b")] * 4
+    assert [question.id for question in questions] == ["0", "1", "2", "3"]
 
 
 @pytest.mark.parametrize(
@@ -256,6 +269,18 @@ def test_five_lines_diagnose_a_model_on_white_background(needles, tmp_path):
     assert {condition.accuracy_sum for condition in run.summary.conditions} == {1.0}
     assert RunStore(run.folder).run.scorer == "vqa_soft"
     assert eyechart.load_run(run.folder).summary.scorer == "vqa_soft.corrected@1"
+
+
+@pytest.mark.parametrize("open_one", [open_white, open_complex])
+def test_simulated_models_answer_free_questions_and_cells_as_often_as_they_are_told(open_one, needles, tmp_path):
+    benchmark = open_one(needles, grid=3)
+    style = "white" if benchmark.identity.name == "whitebackground" else "captioned"
+    model = eyechart.model("simulated/oracle", accuracy_by_view=f"grid_{style}_3x3_r0=1.0,grid_{style}_3x3=0.0")
+    run = eyechart.run(benchmark, model=model, out=tmp_path / "run")
+    top = {one.condition: one.accuracy_sum for one in run.summary.conditions if "_r0_" in one.condition}
+    rest = {one.condition: one.accuracy_sum for one in run.summary.conditions if "_r0_" not in one.condition}
+    assert (len(top), set(top.values())) == (3, {1.0})
+    assert (len(rest), set(rest.values())) == (6, {0.0})
 
 
 def test_what_the_model_saw_of_a_grid_counts_the_needle_from_its_own_pixels(needles, tmp_path):

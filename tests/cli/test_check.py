@@ -7,8 +7,8 @@ from PIL import Image
 from eyechart.cli._app import run_app
 
 
-def made_folder(folder):
-    Image.new("RGB", (4000, 3000)).save(folder / "a.png")
+def made_folder(folder, size=(4000, 3000)):
+    Image.new("RGB", size).save(folder / "a.png")
     row = {
         "id": "1",
         "image": "a.png",
@@ -44,3 +44,58 @@ def test_unknown_model_is_unknown(tmp_path, capsys):
 def test_model_without_name_is_refused(tmp_path, capsys):
     assert run_app([*made_folder(tmp_path), "--model", "openai"]) == 2
     assert "names no model" in capsys.readouterr().err
+
+
+def test_refused_views_are_shown_with_the_line_that_gets_every_view_through(tmp_path, capsys):
+    arguments = made_folder(tmp_path, size=(7680, 4320))
+    views = "original,downsample_0_5"
+    assert run_app([*arguments, "--views", views, "--model", "openai/gpt-6-astra", "--set", "detail=original"]) == 0
+    shown = capsys.readouterr()
+    assert "refused (patches, more than 30000): 1" in shown.out
+    assert "native@1              1" in shown.out
+    line = next(line for line in shown.err.splitlines() if line.startswith("to ask: "))
+    assert line.endswith("--model openai/gpt-6-astra --set detail=original --transport fit")
+    assert "--option box_format=xyxy" in line
+    assert "list price of" in shown.err
+
+
+def test_check_fails_only_on_what_it_is_told_to_fail_on(tmp_path, capsys):
+    arguments = [*made_folder(tmp_path), "--views", "original,downsample_0_5", "--model", "anthropic/claude-sonnet-4-5"]
+    assert run_app([*arguments, "--fail-on", "refused,unknown"]) == 0
+    assert run_app([*arguments, "--fail-on", "collapse,refused"]) == 1
+    assert "fails: anthropic/claude-sonnet-4-5: one picture with another view: original" in capsys.readouterr().err
+    assert run_app([*arguments[:-1], "vllm/mine", "--fail-on", "unknown"]) == 1
+    assert run_app([*arguments, "--fail-on", "colapse"]) == 2
+    assert "--fail-on 'colapse' is unknown" in capsys.readouterr().err
+
+
+def test_table_of_a_transport_policy_shows_what_it_sends(tmp_path, capsys):
+    arguments = [*made_folder(tmp_path), "--views", "original,downsample_0_5", "--model", "anthropic/claude-sonnet-4-5"]
+    assert run_app([*arguments, "--transport", "fit", "--price", "1,10", "--repeats", "2", "--json"]) == 0
+    (model,) = json.loads(capsys.readouterr().out)["models"]
+    assert [view["sent_size"] for view in model["views"]] == [view["seen_size"] for view in model["views"]]
+    assert model["cost"]["n_calls"] == 4
+    assert model["cost"]["price"]["source"] == "given"
+    assert run_app([*arguments[:-1], "vllm/mine", "--transport", "fit"]) == 2
+    assert "no rule is known for vllm/mine" in capsys.readouterr().err
+
+
+def test_numbers_that_mean_nothing_are_refused(tmp_path, capsys):
+    arguments = made_folder(tmp_path)
+    for flag, value in (("--concurrency", "0"), ("--seconds-per-call", "-1"), ("--answer-tokens", "-1")):
+        assert run_app([*arguments, flag, value]) == 2
+        assert f"{flag} {value} is below" in capsys.readouterr().err
+
+
+def test_a_matched_design_is_proved_and_what_cannot_be_matched_is_listed(tmp_path, capsys):
+    arguments = [*made_folder(tmp_path), "--views", "original,crop_4x", "--model", "anthropic/claude-sonnet-4-5"]
+    assert run_app([*arguments, "--match", "target-px=12"]) == 0
+    shown = capsys.readouterr().out
+    assert "match_px_12 " in shown
+    assert "match_px_12_crop_4x" in shown
+    assert "off by at most" in shown
+    assert run_app([*arguments, "--match", "target-px=99", "--json"]) == 0
+    (model,) = json.loads(capsys.readouterr().out)["models"]
+    assert [one["question_id"] for one in model["matching"]["unmatched"]] == ["1"]
+    assert run_app([*arguments, "--match", "pixels"]) == 2
+    assert "is no matched design" in capsys.readouterr().err

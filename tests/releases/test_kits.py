@@ -1,8 +1,11 @@
 """Files of VLMEvalKit and lmms-eval: failures stay failures, and no score of theirs is believed."""
 
+import json
 import pickle
 
 import pytest
+from hypothesis import given as forall
+from hypothesis import strategies as st
 from releases.kit_files import (
     API_FAILURE,
     RANDOM_LOG,
@@ -15,7 +18,7 @@ from releases.kit_files import (
 )
 from strategies import question_about
 
-from eyechart.errors import BenchmarkError, UsageError
+from eyechart.errors import BenchmarkError, EyechartError, UsageError
 from eyechart.opening import open_scorer
 from eyechart.releases.evaluate import evaluate_predictions
 from eyechart.releases.given import read_given
@@ -98,6 +101,15 @@ def test_judged_table_beside_the_predictions_gives_their_scores(tmp_path):
     assert (compared.theirs.value, compared.ours.value) == (0.75, 1.0)
     assert (compared.difference.value, compared.difference.gained, compared.difference.lost) == (0.25, 2, 0)
     assert [item.question_id for item in compared.changed] == ["4", "5"]
+
+
+def test_judged_table_of_other_answers_is_not_taken_for_theirs(tmp_path):
+    """m_D_crop_gpt_result is of the data set D_crop, and stands beside m_D too."""
+    write_xlsx(tmp_path / "m_D.xlsx", kit_table(QUESTIONS, GOLD))
+    others = kit_table(QUESTIONS, [*GOLD[:7], "another answer"], hit=[1] * 7 + [0])
+    write_xlsx(tmp_path / "m_D_crop_gpt_result.xlsx", others)
+    given, _, compared = scored(tmp_path / "m_D.xlsx")
+    assert (compared.n_rows, given.predictions["7", "original"].theirs) == (7, None)
 
 
 def test_two_judged_tables_are_not_chosen_between(tmp_path):
@@ -294,6 +306,26 @@ def test_several_responses_are_said_to_be_several(tmp_path):
     assert given.predictions["000000", "original"].notes == ("the first of 2 responses",)
 
 
+def test_metric_that_is_no_number_is_no_score(tmp_path):
+    path = write_samples(tmp_path / "d_samples_t.jsonl", [sample(QUESTIONS[0], "A", exact=float("nan"))])
+    given, _, compared = scored(path)
+    assert given.predictions["000000", "original"].theirs is None
+    assert compared is None
+
+
+def test_torn_last_line_is_named(tmp_path):
+    path = write_samples(tmp_path / "d_samples_t.jsonl", [sample(QUESTIONS[0], "A")])
+    path.write_text(path.read_text() + '\n{"doc_id": 1, "res')
+    with pytest.raises(BenchmarkError, match=r"d_samples_t\.jsonl:2: not JSON"):
+        scored(path)
+
+
+def test_file_that_is_no_text_is_named(tmp_path):
+    (tmp_path / "d_samples_t.jsonl").write_bytes(b"\xff\xfe{}")
+    with pytest.raises(BenchmarkError, match="not JSON"):
+        scored(tmp_path / "d_samples_t.jsonl")
+
+
 def test_metric_can_be_named(tmp_path):
     path = write_samples(tmp_path / "d_samples_t.jsonl", [sample(QUESTIONS[0], "A", lax=1.0, exact=0.0)])
     assert scored(path)[2].theirs.value == 1.0
@@ -342,3 +374,34 @@ def test_table_written_by_columns_is_read(tmp_path):
     given = read_given([tmp_path / "m.json"], None) if recognise_kit(tmp_path / "m.json") else None
     assert given is not None
     assert given.predictions["0", "original"].text == "B"
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=8)
+    | st.sampled_from(["A", "B", API_FAILURE]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+KIT_COLUMNS = ("index", "question", "A", "B", "C", "answer", "prediction", "hit", "log", "category", "view", "view_id")
+LMMS_COLUMNS = ("doc_id", "target", "input", "resps", "filtered_resps", "exact", "metric")
+
+
+@forall(
+    st.lists(st.fixed_dictionaries(dict.fromkeys(KIT_COLUMNS, VALUES)), min_size=1, max_size=3)
+    | st.lists(st.fixed_dictionaries(dict.fromkeys(LMMS_COLUMNS, VALUES)), min_size=1, max_size=3)
+)
+def test_no_value_in_a_file_ends_in_a_traceback(tmp_path_factory, rows):
+    folder = tmp_path_factory.mktemp("odd")
+    is_kit = "index" in rows[0]
+    path = folder / ("m_original.json" if is_kit else "d_samples_original.jsonl")
+    path.write_text(json.dumps(rows) if is_kit else "\n".join(map(json.dumps, rows)))
+    for benchmark in (Asked(), None):
+        try:
+            given, report, _ = scored(path, benchmark)
+        except EyechartError:
+            continue
+        assert len(report.question_ids) == len(given.questions)

@@ -218,3 +218,17 @@ def test_macro_interval_covers_the_truth_and_shrinks():
 def test_id_that_a_table_program_took_for_a_number_is_found(tmp_path):
     (tmp_path / "original.csv").write_text("id,response\n7,A\n")
     assert list(read(tmp_path / "original.csv")) == [("000007", "original")]
+
+
+def test_pair_uses_the_same_ids_on_both_sides_and_says_how_many(tmp_path):
+    """One question is missing in the crop: its wrong answer in the original must not count against the original."""
+    rows = rows_of(lambda question: "D" if question.id == "000005" else question.answer)
+    rows += rows_of(lambda question: question.answer, "crop_3x", [one for one in QUESTIONS if one.id != "000005"])
+    (contrast,) = evaluate(read(write_jsonl(tmp_path / "p.jsonl", rows))).contrasts
+    assert (contrast.condition, contrast.baseline) == ("crop_3x", "original")
+    assert (contrast.value, contrast.n_questions, contrast.gained, contrast.lost) == (0.0, 23, 0, 0)
+
+
+def test_no_pair_without_the_original(tmp_path):
+    rows = [row for view in ("crop_3x", "crop_6x") for row in rows_of(lambda question: "A", view)]
+    assert evaluate(read(write_jsonl(tmp_path / "p.jsonl", rows))).contrasts == ()

@@ -85,3 +85,10 @@ def test_shares_must_be_positive_with_sum_one(shares):
 def test_part_that_stays_empty_is_named():
     with pytest.raises(UsageError, match="stays empty with 1 image groups"):
         split_questions(made([(1, 1, 0, 0)] * 5), SHARES, seed=0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_share_is_met_as_nearly_as_whole_pictures_allow(seed):
+    """Twenty pictures with two questions each, six of them of a rare task: a fifth is exactly four pictures."""
+    questions = made([(n // 2, n // 2, int(n >= 34), 0) for n in range(40)])
+    assert split_questions(questions, SHARES, seed=seed).counts == {"dev": 8, "test": 32}

@@ -44,14 +44,14 @@ def test_folder_that_cannot_be_written_is_an_error_with_a_hint(writer, tmp_path)
 
 @given(st.text())
 def test_any_text_stays_in_its_markdown_cell(text):
-    lines = markdown._render(table_of(text)).split("\n")
+    lines = markdown.render_markdown(table_of(text)).split("\n")
     unescaped = [len(re.findall(r"(?<!\\)(?:\\\\)*\|", line)) for line in lines[2:5]]
     assert unescaped == [3, 3, 3]
 
 
 @given(st.text())
 def test_no_text_starts_html_or_a_link_in_markdown(text):
-    rendered = re.sub(r"`[^`\n]*`", "", markdown._render(table_of(text)))
+    rendered = re.sub(r"`[^`\n]*`", "", markdown.render_markdown(table_of(text)))
     assert not re.search(r"(?<!\\)<", rendered)
     assert not re.search(r"\]\(", rendered)
 
@@ -66,7 +66,7 @@ def test_no_text_is_a_command_in_latex(text):
 
 @given(st.text())
 def test_latex_braces_balance_and_every_row_has_every_column(text):
-    rendered = latex._render(table_of(text))
+    rendered = latex.render_latex(table_of(text))
     bare = rendered.replace(r"\{", "").replace(r"\}", "")
     assert bare.count("{") == bare.count("}")
     rows = [line for line in rendered.split("\n") if line.endswith(r"\\")]
@@ -81,8 +81,8 @@ def test_printable_text_is_one_line_without_control_or_reordering_characters(tex
 
 
 def test_planted_text_is_shown_as_it_is_but_harmless():
-    assert r"\<script\>" in markdown._render(table_of(HOSTILE))
-    assert r"\textbackslash{}input\{y\}" in latex._render(table_of(HOSTILE))
+    assert r"\<script\>" in markdown.render_markdown(table_of(HOSTILE))
+    assert r"\textbackslash{}input\{y\}" in latex.render_latex(table_of(HOSTILE))
 
 
 def test_templates_are_part_of_the_wheel():

@@ -2,7 +2,8 @@
 
 import msgspec
 import pytest
-from summaries import make_run, make_summary
+from grid_summaries import estimate, grid_summary, make_grid
+from summaries import make_summary
 
 from eyechart.api import RunResult
 from eyechart.errors import UsageError
@@ -11,99 +12,7 @@ from eyechart.reports import grid_tables, render_table
 from eyechart.reports.html import HtmlReport
 from eyechart.reports.latex import LatexReport
 from eyechart.reports.markdown import MarkdownReport
-from eyechart.runs.region_findings import collapse_grids, find_regions, region_id, size_contrasts
-from eyechart.schema import (
-    ConditionSummary,
-    Contrast,
-    DistancePoint,
-    Estimate,
-    GridEffect,
-    GridSummary,
-    RegionCell,
-    Size,
-    Summary,
-)
-
-
-def estimate(name, condition, value, n=40):
-    return Estimate(
-        name=name,
-        condition=condition,
-        value=value,
-        low=max(0.0, value - 0.1),
-        high=min(1.0, value + 0.1),
-        n_questions=n,
-        n_clusters=n,
-        method="Wilson",
-    )
-
-
-def make_grid(size, name=None):
-    name = name or f"grid_white_{size}x{size}"
-    cells = tuple(
-        RegionCell(row, column, 40, estimate("score", f"r{row}", 0.5 + row / 30), 0.01, 0.05, row > 1)
-        for row in range(size)
-        for column in range(size)
-    )
-    if size == 1:
-        return GridSummary(name, "white", 1, 1, 40, 40, 0, cells, perf=estimate("perf", name, 0.9))
-    return GridSummary(
-        name,
-        "white",
-        size,
-        size,
-        n_asked=41,
-        n_bases=40,
-        n_dropped=1,
-        cells=cells,
-        perf=estimate("perf", name, 0.62),
-        size=Contrast(
-            name="size", condition=name, baseline="grid_white_1x1", value=-0.28, low=-0.4, high=-0.1, n_questions=40,
-            n_clusters=40, gained=2, lost=30, method="Bonett", p=0.001, p_method="exact",
-        ),
-        region=estimate("region", name, 0.31),
-        region_std=estimate("region_std", name, 0.22),
-        region_map_gap=estimate("region_map_gap", name, 0.08),
-        noise_floor=0.07,
-        map_gap_p=0.43,
-        cross_fitted_gap=-0.01,
-        position_sd=0.02,
-        omnibus="Friedman's test",
-        omnibus_df=size * size - 1,
-        omnibus_p=0.2,
-        curve=(DistancePoint(0, 1, estimate("score by distance", "d0", 0.7), 0.5, 0.8),),
-        effects=(GridEffect("border − interior", -0.0123, -0.03, 0.01, 0.21, "points", 40),),
-        p_u=0.9,
-        notes=("1 of 41 base samples lack a score in at least one region (1 scores in all) and are left out: b7",),
-    )  # fmt: skip
-
-
-def grid_summary(*sizes) -> Summary:
-    """A summary of a run that asked grids only."""
-    grids = tuple(make_grid(size) for size in sizes)
-    cells = [(grid, cell) for grid in grids for cell in grid.cells]
-    views = [region_id(grid, cell) for grid, cell in cells]
-    conditions = tuple(
-        ConditionSummary(
-            view, view, "grid", n_asked=41, n_answered=41, n_scored=40, n_missing=1, median_sent_size=Size(448, 448),
-            reasons={"empty": 1},
-        )
-        for view in views
-    )  # fmt: skip
-    contrasts = size_contrasts(grids)
-    return msgspec.structs.replace(
-        make_summary(),
-        run=make_run(views),
-        conditions=conditions,
-        estimates=tuple(msgspec.structs.replace(cell.estimate, name="accuracy") for _, cell in cells),
-        contrasts=contrasts,
-        findings=find_regions(grids),
-        size_bands=(),
-        chance=None,
-        failures=(),
-        warnings=(),
-        grids=grids,
-    )
+from eyechart.runs.grid_rows import collapse_grids
 
 
 def test_table_of_views_has_one_row_per_grid_with_perf_and_size():

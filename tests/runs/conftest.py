@@ -116,6 +116,12 @@ def make():
     return Makers(question=make_question, plan=make_plan)
 
 
+@pytest.fixture(scope="session")
+def make_once():
+    """The same makers, for tests by hypothesis."""
+    return Makers(question=make_question, plan=make_plan)
+
+
 @pytest.fixture
 def in_folder(tmp_path, monkeypatch) -> Path:
     """Work in a fresh folder, as a command would."""

@@ -10,7 +10,7 @@ from servers.faults import Script
 
 from eyechart.errors import BadRequestError, TransientModelError
 from eyechart.kinds import Ask, ModelOptions
-from eyechart.runs.balanced import open_balanced
+from eyechart.runs.balanced import BalancedModel, open_balanced
 from eyechart.schema import Sampling
 
 ASK = Ask(prompt="Which?", pictures=(), choices=("x", "y"), sampling=Sampling())
@@ -95,4 +95,4 @@ def test_different_weights_are_refused():
 
 def test_an_address_given_twice_is_one_server():
     with servers("w", script=Script()) as (one,):
-        assert type(opened(one.base_url, one.base_url)).__name__ == "CompatibleModel"
+        assert not isinstance(opened(one.base_url, one.base_url), BalancedModel)

@@ -1,8 +1,11 @@
 """Failures are grouped by cause, whatever numbers their messages hold."""
 
 import pytest
+from runs_made import SCORER, make_run
 
-from eyechart.runs.failures import common_cause
+from eyechart.runs.cells import read_table
+from eyechart.runs.failures import common_cause, group_failures
+from eyechart.runs.plan import PlanOptions
 
 
 @pytest.mark.parametrize(
@@ -31,3 +34,11 @@ def test_long_and_empty_messages_have_a_short_cause():
     assert len(common_cause("x" * 5000)) <= 160
     assert common_cause("  \n ") == "no message"
     assert common_cause("first line\nsecond line") == "first line"
+
+
+def test_failures_under_every_order_of_the_choices_are_counted(make, tmp_path):
+    questions = [make.question(0), make.question(1, choices=("yes", "no"))]
+    plan = PlanOptions(rotations=4, repeats=2)
+    store = make_run(make, tmp_path / "run", lambda ask: "hm", questions=questions, views="original", plan=plan)
+    (failure,) = group_failures(read_table(store, SCORER))
+    assert failure.n == failure.conditions["original"] == 2 * (4 + 2)

@@ -157,5 +157,5 @@ def test_a_missing_file_is_named(stored):
 def test_unknown_resamplers_and_transports_are_refused_before_anything_is_asked():
     with pytest.raises(UsageError, match="unknown resampler"):
         check_drawing(PlanOptions(resampler="pillow-lanzcos@1"))
-    with pytest.raises(UsageError, match="unknown transport 'fit@1'"):
-        check_drawing(PlanOptions(transport="fit@1"))
+    with pytest.raises(UsageError, match="unknown transport 'shrink@1'"):
+        check_drawing(PlanOptions(transport="shrink@1"))

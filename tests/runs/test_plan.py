@@ -59,7 +59,7 @@ def test_plan_id_does_not_depend_on_the_order_of_views(make):
         {"sampling": Sampling(temperature=1.0)},
         {"sampling": Sampling(seed=7)},
         {"options": PlanOptions(resampler="other@1")},
-        {"options": PlanOptions(transport="fit@1")},
+        {"options": PlanOptions(transport="budget@1(1,2)")},
         {"options": PlanOptions(decode=DecodePolicy(exif="apply"))},
         {"options": PlanOptions(repeats=2)},
         {"options": PlanOptions(limit=2, seed=1)},
@@ -221,3 +221,39 @@ def test_one_order_plans_what_was_planned_before(make):
 def test_no_order_is_refused(make):
     with pytest.raises(UsageError, match="0 orders of the choices ask nothing"):
         make.plan(1, options=PlanOptions(rotations=0))
+
+
+def test_released_views_know_the_original_they_were_cut_from(make):
+    from datetime import date
+
+    from eyechart.runs.checking import check_benchmark
+    from eyechart.views import resolve_views
+
+    large = [
+        msgspec.structs.replace(
+            make.question(index),
+            image=ImageRef(f"{index:064x}", Size(7680, 4320), "image/jpeg", n_bytes=10**6),
+            targets=(Box(100, 100, 500, 300),),
+            targets_clipped=(Box(100, 100, 500, 300),),
+        )
+        for index in range(2)
+    ]
+    released = {
+        (one.id, "downsample_0_5"): ViewImage(
+            question_id=one.id,
+            view="downsample_0_5",
+            image=ImageRef(f"{number:063x}f", Size(3840, 2160), "image/png", n_bytes=10**6),
+            target_in_view=Box(50, 50, 250, 150),
+        )
+        for number, one in enumerate(large)
+    }
+    benchmark = make.benchmark(large, released=released)
+    claude = ModelIdentity("anthropic", "claude-sonnet-4-5")
+    views = resolve_views("original,downsample_0_5,crop_3x")[0]
+    (model,) = check_benchmark(benchmark, views, [claude], today=date(2026, 11, 30)).models
+    assert model.groups == (("original", "downsample_0_5"),)
+    sizes = {view.view: view.target_px[1] for view in model.views}
+    assert sizes["downsample_0_5"] == pytest.approx(sizes["original"], rel=0.001)
+    picture = next(r for r in make.plan(benchmark=benchmark, views="downsample_0_5").requests).pictures[0]
+    assert picture.release.size == (7680, 4320)
+    assert picture.release.geometry.resized == (3840, 2160)

@@ -11,7 +11,8 @@ from summaries import make_run
 
 from eyechart.runs.cells import AskedQuestion, RunTable
 from eyechart.runs.findings import CANNOT_TELL
-from eyechart.runs.region_findings import REGION_GAP, find_regions, region_ids, size_contrasts
+from eyechart.runs.grid_rows import region_ids
+from eyechart.runs.region_findings import REGION_GAP, find_regions, size_contrasts
 from eyechart.runs.regions import summarise_grids
 from eyechart.schema import Grid
 

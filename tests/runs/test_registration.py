@@ -156,6 +156,14 @@ def test_the_primary_family_of_sum_has_at_most_eight_and_no_negative_control():
     assert [(one.condition, one.baseline) for one in controls] == [("downsample_0_75", "crop_1x")]
 
 
+def test_no_asked_view_is_left_out_of_the_primary_family_of_a_small_study():
+    found = primary_hypotheses(["original", "crop_3x", "downsample_0_5"])
+    assert [(one.condition, one.baseline) for one in found] == [
+        ("downsample_0_5", "original"),
+        ("crop_3x", "original"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("hypotheses", "message"),
     [

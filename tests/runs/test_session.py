@@ -284,7 +284,7 @@ def test_a_prediction_of_what_is_seen_is_stored_before_anything_is_asked(make, r
     by_name = {condition.condition: condition for condition in outcome.summary.conditions}
     assert by_name["original"].target_px_seen == pytest.approx(20)
     assert by_name["original"].seen_evidence == "executed"
-    assert any("one picture to the model" in warning for warning in outcome.summary.warnings)
+    assert any("makes one picture of" in warning for warning in outcome.summary.warnings)
 
 
 # --- estimates ------------------------------------------------------------------------------------------------------

@@ -10,10 +10,10 @@ from eyechart.runs.execute import LoopSettings
 from eyechart.runs.folders import Destination
 from eyechart.runs.session import RunOptions, run_benchmark
 from eyechart.runs.spending import SpendingLimits, check_spending
-from eyechart.schema import Price, Usage
+from eyechart.schema import TokenPrice, Usage
 from eyechart.views import resolve_views
 
-PRICE = Price(input_per_million=10.0, output_per_million=20.0, date=datetime.date(2026, 1, 2), source="test")
+PRICE = TokenPrice(input_per_million=10.0, output_per_million=20.0, date=datetime.date(2026, 1, 2), source="test")
 # One answer: 900 in and 50 out make one cent.
 CENT = Usage(input_tokens=900, output_tokens=50)
 

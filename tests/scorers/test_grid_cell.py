@@ -71,6 +71,18 @@ def test_parser_reads_fixture_as_published_and_as_corrected(text, published, cor
         "Maybe row 3, column 3. <row>2</row><col>4</col>",
         "< row > 2 < / row > <column>4</column>",
         "row 2, column 4, again: row 2, column 4",
+        "row-2 column-4",
+        "row2col4",
+        "row_id: 2, col_id: 4",
+        "Row ID: 2, Column ID: 4",
+        "r=2, c=4",
+        "row 2.0, column 4.0",
+        "<row>2.</row><col>4.</col>",
+        "<row>02</row><col>04</col></s>",
+        "<answer>(2, 4)</answer>",
+        "(2, 4)<|im_end|>",
+        "10 rows, 10 columns; it's at (2,4).",
+        "The upper left is row 1 column 1. It is in row 2, column 4.",
     ],
 )
 def test_every_way_to_name_a_cell_is_read(text):
@@ -78,7 +90,14 @@ def test_every_way_to_name_a_cell_is_read(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["row 2, column 4 or row 3, column 4", "<row>1</row><col>1</col><row>2</row><col>1</col>"]
+    "text",
+    [
+        "row 2, column 4 or row 3, column 4",
+        "<row>1</row><col>1</col><row>2</row><col>1</col>",
+        "row 2, column 4 or 5",
+        "rows 2–3, column 4",
+        "row 2/3, column 4",
+    ],
 )
 def test_two_cells_are_ambiguous(text):
     assert read_cell(text).reason == "conflict"
@@ -89,6 +108,22 @@ def test_two_cells_are_ambiguous(text):
 )
 def test_an_incomplete_cell_is_not_completed(text):
     assert read_cell(text).reason == "no_cell"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "in the upper left corner: row 1, column 1",
+        "It is the top-left one (row 1, column 1).",
+        "The kite in the top left is in row 1, column 1",
+    ],
+)
+def test_an_answer_in_the_upper_left_corner_is_an_answer(text):
+    assert read_cell(text).cell == Cell(1, 1)
+
+
+def test_what_the_prompt_says_of_the_corner_is_no_answer():
+    assert read_cell("The left upper corner is row 1 column 1.").reason == "no_cell"
 
 
 def test_cells_are_counted_from_one():

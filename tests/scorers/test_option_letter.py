@@ -230,3 +230,27 @@ def test_looping_response_is_read_in_time(token):
     begin = time.process_time()
     extract(text, COLOURS, "lenient")
     assert time.process_time() - begin < 10  # limit 2 s on a quiet core, measured by benchmarks/bench_option_letter.py
+
+
+@pytest.mark.parametrize("remark", ["maybe A", "the first", "is wrong", "(B) No", "if", "not"])
+def test_a_line_before_the_answer_does_not_reach_into_it(remark):
+    read = extract(f"{remark}\nAnswer: A", ("Yes", "No"))
+    assert (read.letter, read.rule) == ("A", "declaration")
+
+
+def test_no_is_an_option_and_no_rejection_before_its_own_letter():
+    assert extract("No (B)", ("Yes", "No")).letter == "B"
+    assert extract("It is not No (B)", ("Yes", "No")).letter is None
+    assert extract("No (B)", ("No", "Yes")).letter is None
+
+
+def test_an_answer_before_the_list_of_options_is_no_echo_of_the_list():
+    options = "A. red\nB. blue\nC. green\nD. white"
+    assert extract(f"Answer: C.\n{options}", COLOURS).letter == "C"
+    assert extract(f"Answer: A. red\n\n{options}", COLOURS).letter == "A"
+    assert extract(f"Answer: {options}", COLOURS).letter is None
+
+
+def test_a_letter_beyond_the_options_is_noted_though_the_text_is_read():
+    read = extract("Answer: E. blue", COLOURS, "lenient")
+    assert (read.letter, read.diagnostics) == ("B", ("beyond_range",))

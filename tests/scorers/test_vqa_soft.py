@@ -33,6 +33,12 @@ def _score(text, answers, ask, answered, mode):
         ("I look.\n**Answer:** Yes.", ("yes",) * 10, 1.0, 1.0),
         ("<think>no</think>yes", ("yes",) * 10, 1.0, 1.0),
         ("The dog", ("dog",) * 10, 1.0, 1.0),
+        ("<ans>dog</ans>", ("dog",) * 10, 1.0, 1.0),
+        ("dog</s>", ("dog",) * 10, 1.0, 1.0),
+        ("dog<|im_end|>", ("dog",) * 10, 1.0, 1.0),
+        ("'dog'.", ("dog",) * 10, 1.0, 1.0),
+        ("No, it is not.", ("no",) * 10, 1.0, 0.0),
+        ("2 of 3", ("2",) * 10, 1.0, 0.0),
     ],
 )
 def test_score_is_as_published_and_as_corrected(text, answers, published, corrected, ask, answered):
@@ -72,6 +78,17 @@ def test_soft_score_is_the_mean_over_leaving_one_person_out(n_equal):
     answers = ["yes"] * n_equal + ["no"] * (10 - n_equal)
     left_out = [min(sum(a == "yes" for j, a in enumerate(answers) if j != i) / 3, 1) for i in range(10)]
     assert soft_score("yes", answers) == pytest.approx(sum(left_out) / 10)
+
+
+@pytest.mark.parametrize("text", ["Which pet?\nNo words but the answer.\ndog", "Which  pet? dog", "Which pet?\ndog"])
+def test_an_echoed_question_is_not_part_of_the_answer(text, ask, answered):
+    score = VQASoft().score(answered(text), ask("Which pet?", answers=("dog",) * 10), (), None, "corrected")
+    assert (score.value, score.answer) == (1.0, "dog")
+
+
+def test_an_echo_without_an_answer_says_so(ask, answered):
+    score = VQASoft().score(answered("Which pet?"), ask("Which pet?", answers=("dog",) * 10), (), None, "corrected")
+    assert (score.value, score.answer, score.reason) == (0.0, None, "prompt_echo")
 
 
 def test_a_single_accepted_text_scores_by_equality():

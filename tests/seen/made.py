@@ -1,7 +1,7 @@
 """Pictures as a plan holds them, made from numbers."""
 
 from eyechart.schema import Box, Composition, ImageRef, ModelIdentity, Picture, Recipe, Request, Sampling, Size
-from eyechart.seen.check import ShownPicture
+from eyechart.seen.shown import ShownPicture
 
 
 def identity(spec, settings=None):

@@ -11,8 +11,9 @@ from eyechart.opening import open_prompt
 from eyechart.runs.plan import plan_run
 from eyechart.schema import Box, ModelIdentity
 from eyechart.seen.algorithms import Fit
-from eyechart.seen.check import FOUR_FAMILIES, check_pictures, sentences, shown_pictures
-from eyechart.seen.rules import Rule
+from eyechart.seen.check import FOUR_FAMILIES, check_pictures, sentences
+from eyechart.seen.rules import Limits, Rule
+from eyechart.seen.shown import pictures_of
 from eyechart.views import parse_view
 
 TODAY = datetime.date(2026, 11, 30)
@@ -76,15 +77,32 @@ def test_near_views_are_those_sent_at_twice_the_scale_and_seen_at_nearly_the_sam
 
 def test_refused_views_are_counted_by_reason_and_have_no_size():
     model = check(views_of((7680, 4320)), "openai/gpt-6-astra", {"detail": "original"})
-    assert by_view(model)["original"].refused == {"more than 30000": 1}
+    assert by_view(model)["original"].refused == {"patches, more than 30000": 1}
     assert by_view(model)["original"].seen_size is None
     assert by_view(model)["downsample_0_5"].refused == {}
     table = check_pictures(views_of((7680, 4320)), [identity("openai/gpt-6-astra")], today=TODAY)
     assert "refused for some or all questions: original" in sentences(table)[0]
     tall = [shown("original", picture((100, 9000)))]
-    assert by_view(check(tall, "anthropic/claude-opus-4-7"))["original"].refused == {"a side": 1}
+    assert by_view(check(tall, "anthropic/claude-opus-4-7"))["original"].refused == {"a side, more than 8000": 1}
+    only_png = Rule(
+        id="mine@1",
+        models=("m",),
+        algorithm=Fit(1000),
+        source="https://example.org",
+        date=TODAY,
+        confidence="A",
+        provider="vllm",
+        limits=Limits(media_types=("image/png",)),
+    )
+    jpeg = [shown("original", picture((100, 90), n_bytes=10))]
+    assert by_view(check(jpeg, "vllm/m", own_rules=[only_png]))["original"].refused == {
+        "image/jpeg, which is not accepted": 1
+    }
+
+
+def test_a_tiff_leaves_as_png_and_is_not_refused():
     tiff = [shown("original", picture((100, 90), n_bytes=10, media_type="image/tiff"))]
-    assert by_view(check(tiff, "anthropic/claude-opus-4-7"))["original"].refused == {"image/tiff": 1}
+    assert by_view(check(tiff, "anthropic/claude-opus-4-7"))["original"].refused == {}
 
 
 def test_unknown_model_has_a_reason_and_no_numbers():
@@ -117,7 +135,7 @@ def test_settings_that_decide_the_rule_are_recorded():
 def test_second_picture_of_a_request_has_a_row_of_its_own_and_repeats_none():
     two = request(picture((100, 80)), picture((100, 80), cut=Box(0, 0, 9, 9)), view="original_plus_crop_3x")
     again = request(picture((100, 80)), repeat=1)
-    assert [one.view for one in shown_pictures([two, again])] == ["original_plus_crop_3x", "original_plus_crop_3x#2"]
+    assert [one.view for one in pictures_of([two, again])] == ["original_plus_crop_3x", "original_plus_crop_3x#2"]
 
 
 def test_demo_is_checked_for_four_families_without_reading_a_pixel(tmp_path):
@@ -129,7 +147,7 @@ def test_demo_is_checked_for_four_families_without_reading_a_pixel(tmp_path):
     )
     for path in tmp_path.glob("*.jpg"):
         path.unlink()
-    table = check_pictures(shown_pictures(plan.requests), today=TODAY)
+    table = check_pictures(pictures_of(plan.requests), today=TODAY)
     assert [model.model for model in table.models] == [model.spec for model in FOUR_FAMILIES]
     assert all(model.evidence == "documented" for model in table.models)
     assert {model.model: model.groups for model in table.models if model.groups} == {

@@ -18,6 +18,7 @@ from eyechart.stats.region import (
     noise_variance,
     position_sd,
     rarefied_sample_gap,
+    shuffled_cell_means,
     shuffled_gaps,
     summarise_regions,
 )
@@ -158,3 +159,16 @@ def test_no_cells_have_no_maximum():
 def test_one_image_has_no_band():
     with pytest.raises(StatisticsError, match="1 image under the grid"):
         band_cells(np.eye(4), find_clusters(["a"] * 4), weights=np.ones((1, 1)))
+
+
+@pytest.mark.parametrize("values", [(0.0, 1.0), (0.0, 0.3, 0.6, 0.9, 1.0), tuple(np.linspace(0, 1, 11)), (0.5,)])
+def test_shuffles_keep_every_total_and_vary_as_theory_says(values):
+    rng = np.random.default_rng(0)
+    rows = rng.choice(values, (40, 9))
+    rows[0] = values[-1]
+    means = shuffled_cell_means(rows, rng=rng, n_permutations=2000)
+    assert means.mean(axis=1) == pytest.approx(np.full(2000, rows.mean()))
+    assert means.min() >= 0.0
+    assert means.max() <= 1.0
+    # cells are exchangeable, with variance τ²·(1 − 1/K) each
+    assert means.var(axis=0).mean() == pytest.approx(noise_variance(rows) * (1 - 1 / 9), rel=0.05)

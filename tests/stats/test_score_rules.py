@@ -85,6 +85,14 @@ def test_blind_accuracy_needs_its_chance_level():
         check_blind(accuracy_by_condition(table)[0])
 
 
+def test_many_conditions_are_listed_by_those_that_stand_out_and_none_is_cut_off():
+    views = [f"downsample_0_{index}" for index in range(30)]
+    unparsed = np.zeros((700, 30), dtype=bool)
+    unparsed[:20, 3] = unparsed[:50, 7] = True
+    message = check_unparsed(unparsed, np.full(unparsed.shape, True), SINGLE, views).message
+    assert message.endswith(": downsample_0_7 7.1 %, downsample_0_3 2.9 %, against downsample_0_0 0.0 %")
+
+
 def test_letter_preference_and_uneven_gold_are_found():
     gold, clusters = np.arange(400) % 4, find_clusters(list(range(400)))
     assert check_letters(estimate_letter_bias(gold, gold, clusters, 4)) is None

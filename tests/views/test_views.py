@@ -257,3 +257,8 @@ def test_error_names_benchmark_question_and_view():
 def test_crop_without_target_is_refused():
     with pytest.raises(GeometryError, match="no target box"):
         plan_view(Crop(3.0), question_about(IMAGE))
+
+
+def test_view_without_a_crop_is_never_saturated():
+    (alone,) = plan_view(TargetOnly(None), question_about(Size(9, 9), Box(0, 0, 9, 9)))
+    assert (alone.notes, alone.area_multiplier) == ((), None)

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import msgspec
 
+from eyechart.benchmarks._needles import NeedleOptions
 from eyechart.errors import BenchmarkError
 from eyechart.kinds import AskDefaults
 from eyechart.schema import BenchmarkIdentity, ImageRef, Question, ViewImage
 
-# Where the bytes lie is no part of which questions are asked.
-PATH_OPTIONS = frozenset({"needles", "file", "image_root", "distractors"})
+# Where the bytes lie is no part of which questions are asked; what an embedding chose is part of the revision.
+PATH_OPTIONS = frozenset({"needles", "file", "image_root", "distractors", "embedding"})
 
 
 class GridBenchmark:
@@ -65,23 +66,8 @@ class GridBenchmark:
         return None
 
 
-def stored_options(options: msgspec.Struct) -> dict[str, object]:
-    """Return the options that are part of a benchmark's identity."""
+def stored_options(options: NeedleOptions) -> dict[str, object]:
+    """Return the options that are part of a benchmark's identity, grids in one form however they were given."""
     stored: dict[str, object] = msgspec.to_builtins(options)
-    return {name: value for name, value in stored.items() if name not in PATH_OPTIONS}
-
-
-def view_ids(style: str, grids: tuple[int, ...], seed: int = 0) -> tuple[str, ...]:
-    """Return the ids of all cells of square grids, row by row; as ``eyechart.views.grid`` writes them.
-
-    Example:
-        >>> view_ids("white", (1, 2))[:3]
-        ('grid_white_1x1_r0_c0', 'grid_white_2x2_r0_c0', 'grid_white_2x2_r0_c1')
-    """
-    end = f"_s{seed}" if seed else ""
-    return tuple(
-        f"grid_{style}_{size}x{size}_r{row}_c{column}{end}"
-        for size in grids
-        for row in range(size)
-        for column in range(size)
-    )
+    named = {name: value for name, value in stored.items() if name not in PATH_OPTIONS}
+    return {**named, "grid": ",".join(str(size) for size in options.grids)}

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from eyechart.benchmarks._answers import accepted_texts
+from eyechart.benchmarks._parquet_needles import unpack_needles
 from eyechart.benchmarks._rows import Pictures
 from eyechart.benchmarks._tables import Row, find_question_file, read_rows
 from eyechart.errors import BenchmarkError, UsageError
@@ -15,6 +16,7 @@ from eyechart.images.hash import file_sha256
 from eyechart.schema import ImageRef
 
 MAX_GRID = 99
+_SEPARATOR = "|"
 _EXAMPLE = 'write needles.jsonl beside the pictures: {"image": "a.jpg", "question": "…", "answers": ["…"]}'
 
 
@@ -91,7 +93,7 @@ def read_needles(data: Path, options: NeedleOptions, text_column: str, answers_c
     """Read the needles of a folder or question file; every picture is probed and hashed, none is decoded.
 
     Args:
-        data: The folder, or the question file in it.
+        data: The folder, or the question file in it; or a copy of HRScene's ``whitebackground_1x1``.
         options: Names of file and columns.
         text_column: Column of the question or caption.
         answers_column: Column of the accepted answers: one, or a list as from several people; None where none are
@@ -101,23 +103,34 @@ def read_needles(data: Path, options: NeedleOptions, text_column: str, answers_c
         UsageError: If there is no question file, or several.
         BenchmarkError: If a row lacks a value, an id repeats, or a picture cannot be read.
     """
-    file = find_question_file(data, options.file, _EXAMPLE)
-    pictures = Pictures(file.parent / (options.image_root or "."))
-    needles = tuple(
-        _needle(row, str(number), options, (text_column, answers_column), pictures)
-        for number, row in enumerate(read_rows(file))
-    )
+    columns = (text_column, answers_column)
+    warnings: tuple[str, ...] = ()
+    unpacked = unpack_needles(data, options.id_column)
+    if unpacked is not None:
+        needles = tuple(
+            _needle(one.row, str(number), options, columns, (one.path, one.image))
+            for number, one in enumerate(unpacked.rows)
+        )
+        sha256 = unpacked.sha256
+    else:
+        file = find_question_file(data, options.file, _EXAMPLE)
+        pictures = Pictures(file.parent / (options.image_root or "."))
+        needles = tuple(
+            _needle(row, str(number), options, columns, pictures.find(_text(row, options.image_column), row.place))
+            for number, row in enumerate(read_rows(file))
+        )
+        sha256, warnings = file_sha256(file)[0], pictures.warnings()
     if not needles:
-        raise BenchmarkError(f"{file} holds no needle", hint="write one row per picture")
+        raise BenchmarkError(f"{data} holds no needle", hint="write one row per picture")
     _check_ids(needles)
-    return NeedleFile(needles, file_sha256(file)[0], pictures.warnings())
+    return NeedleFile(needles, sha256, warnings)
 
 
 def _needle(
-    row: Row, default_id: str, options: NeedleOptions, columns: tuple[str, str | None], pictures: Pictures
+    row: Row, default_id: str, options: NeedleOptions, columns: tuple[str, str | None], found: tuple[Path, ImageRef]
 ) -> Needle:
     text_column, answers_column = columns
-    path, image = pictures.find(_text(row, options.image_column), row.place)
+    path, image = found
     answers = _answers(row, answers_column)
     own = {options.id_column, options.image_column, options.group_column, text_column, answers_column, "answer"}
     return Needle(
@@ -133,13 +146,15 @@ def _needle(
 
 
 def _answers(row: Row, column: str | None) -> tuple[str, ...]:
-    """Return the accepted answers: texts, or records with a text under ``answer`` as VQAv2 has them."""
+    """Return the accepted answers: texts, separated by "|" in a text cell, or records with ``answer`` as in VQAv2."""
     if column is None:
         return ()
     cell = row.values.get(column, row.values.get("answer"))
     if isinstance(cell, str) and cell.lstrip().startswith("["):
         with contextlib.suppress(msgspec.DecodeError):  # a plain answer may start with a bracket
             cell = msgspec.json.decode(cell)
+    elif isinstance(cell, str) and _SEPARATOR in cell:
+        cell = cell.split(_SEPARATOR)
     entries = cell if isinstance(cell, list) else [cell]
     texts = accepted_texts([entry.get("answer") if isinstance(entry, dict) else entry for entry in entries])
     if not texts:

@@ -189,6 +189,19 @@ def parquet_files(folder: Path) -> tuple[Path, ...]:
     return tuple(sorted(folder.rglob("*.parquet"))) if folder.is_dir() else ()
 
 
+def has_pictures(path: Path, image_column: str = "image") -> bool:
+    """Whether a file is parquet with pictures in it, and not with their names.
+
+    Raises:
+        BenchmarkError: If it ends in ``.parquet`` and is none.
+        MissingDependencyError: If pyarrow is not installed.
+    """
+    if path.suffix.lower() != ".parquet" or not path.is_file():
+        return False
+    schema = _parquet_file(path).schema_arrow
+    return image_column in schema.names and not str(schema.field(image_column).type).endswith("string")
+
+
 def _parquet_file(path: Path) -> "pyarrow.parquet.ParquetFile":
     try:
         import pyarrow  # deferred: an extra

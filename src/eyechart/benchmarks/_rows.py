@@ -11,6 +11,7 @@ from eyechart.benchmarks._answers import AnswerForm, accepted_texts, equal_up_to
 from eyechart.benchmarks._boxes import Quad, parse_quads
 from eyechart.benchmarks._tables import Row
 from eyechart.errors import BenchmarkError, ImageError
+from eyechart.images.decode import check_decodable
 from eyechart.images.probe import describe_form, name_image
 from eyechart.schema import ImageRef
 
@@ -69,7 +70,8 @@ class Pictures:
         """Return where a named picture lies, and what it is.
 
         Raises:
-            BenchmarkError: If the path leaves the folder, or the file is missing or no readable picture.
+            BenchmarkError: If the path leaves the folder, or the file is missing, no readable picture, or by its header
+                none that the decode policy makes one picture of.
         """
         # By text, not by resolving links: download caches are folders of links, and a link is the owner's own choice.
         path = Path(os.path.normpath(self._root / name))
@@ -79,13 +81,15 @@ class Pictures:
                 hint="give paths inside the folder, or name another one with image_root",
             )
         if not path.is_file():
+            what = "is a folder" if path.is_dir() else "does not exist"
             raise BenchmarkError(
-                f"{place}: image {name!r} does not exist in {self._root}",
+                f"{place}: image {name!r} {what} in {self._root}",
                 hint="paths count from the folder of the question file, or from image_root",
             )
         if path not in self._known:
             try:
                 form = describe_form(path)
+                check_decodable(form, str(path))  # before anything is asked: no view of it can be made
                 self._known[path] = name_image(path, form)
             except ImageError as error:
                 raise BenchmarkError(f"{place}: image {name!r}: {error.message}", hint=error.hint) from error

@@ -1,8 +1,9 @@
-"""Question files as rows: JSONL, JSON, CSV and parquet, each row with the place to name in an error."""
+"""Question files as rows: JSONL, JSON, CSV, TSV and parquet, each row with the place to name in an error."""
 
 import csv
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,7 +11,12 @@ import msgspec
 
 from eyechart.errors import BenchmarkError, MissingDependencyError, UsageError
 
-SUFFIXES = (".jsonl", ".json", ".csv", ".parquet")
+SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
+
+# Some tables carry whole pictures in their cells; the csv module's own limit is 128 KiB.
+_MAX_CELL_CHARACTERS = 1 << 30
+_ROWS_AT_ONCE = 256
+_BUFFER_BYTES = 1 << 20
 
 
 class Row(NamedTuple):
@@ -47,14 +53,24 @@ def find_question_file(data: Path, name: str | None, example: str) -> Path:
     return found[0]
 
 
-def read_rows(path: Path) -> Iterator[Row]:
-    """Yield the rows of a question file, one at a time for JSONL, CSV and parquet.
+def read_rows(path: Path, *, rows_at_once: int = _ROWS_AT_ONCE) -> Iterator[Row]:
+    """Yield the rows of a question file, one at a time for JSONL, CSV and TSV.
+
+    Args:
+        path: The file; its suffix decides how it is read.
+        rows_at_once: Rows of a parquet file in memory at once; few where they carry pictures.
 
     Raises:
         BenchmarkError: If the file cannot be read, has an unknown suffix, or a row is damaged.
         MissingDependencyError: If the file is parquet and pyarrow is not installed.
     """
-    readers = {".jsonl": _jsonl, ".json": _json, ".csv": _csv, ".parquet": _parquet}
+    readers: dict[str, Callable[[Path], Iterator[Row]]] = {
+        ".jsonl": _jsonl,
+        ".json": _json,
+        ".csv": partial(_separated, delimiter=","),
+        ".tsv": partial(_separated, delimiter="\t"),
+        ".parquet": partial(_parquet, rows_at_once=rows_at_once),
+    }
     reader = readers.get(path.suffix.lower())
     if reader is None:
         raise BenchmarkError(f"{path}: no question file ({path.suffix or 'no suffix'})", hint=_one_of())
@@ -95,30 +111,47 @@ def _json(path: Path) -> Iterator[Row]:
         yield Row(place, _object(row, place))
 
 
-def _csv(path: Path) -> Iterator[Row]:
+def _separated(path: Path, delimiter: str) -> Iterator[Row]:
+    csv.field_size_limit(max(csv.field_size_limit(), _MAX_CELL_CHARACTERS))
+    kind, comma = ("TSV", "tab") if delimiter == "\t" else ("CSV", "comma")
     with path.open(encoding="utf-8-sig", newline="") as lines:
-        reader = csv.DictReader(lines, strict=True)
+        reader = csv.DictReader(lines, strict=True, delimiter=delimiter)
+        if delimiter == ",":
+            _check_separator(reader, path)
         while True:
             try:
                 row = next(reader, None)
             except (csv.Error, UnicodeDecodeError) as error:
                 place = f"{path}:{reader.line_num + 1}"
-                raise BenchmarkError(f"{place}: not CSV ({error})", hint="save the file as UTF-8 CSV") from error
+                raise BenchmarkError(f"{place}: not {kind} ({error})", hint=f"save the file as UTF-8 {kind}") from error
             if row is None:
                 return
-            yield Row(f"{path}:{reader.line_num}", _complete(row, f"{path}:{reader.line_num}"))
+            yield Row(f"{path}:{reader.line_num}", _complete(row, f"{path}:{reader.line_num}", comma))
 
 
-def _complete(row: dict[str, str], place: str) -> dict[str, object]:
-    """Return a CSV row whose cells are as many as the columns; empty cells become None."""
+def _check_separator(reader: "csv.DictReader[str]", path: Path) -> None:
+    """Refuse a file whose header is one cell that other separators would divide, as some spreadsheets write it."""
+    try:
+        header = reader.fieldnames or ()
+    except (csv.Error, UnicodeDecodeError):
+        return  # said with its line where the rows are read
+    for separator, name in ((";", "semicolons"), ("\t", "tabs")):
+        if len(header) == 1 and separator in header[0]:
+            raise BenchmarkError(
+                f"{path}:1: the cells are divided by {name}, not by commas", hint="save the file as comma-separated CSV"
+            )
+
+
+def _complete(row: dict[str, str], place: str, comma: str) -> dict[str, object]:
+    """Return a row whose cells are as many as the columns; empty cells become None."""
     if None in row or None in row.values():
         raise BenchmarkError(
-            f"{place}: the row has not as many cells as the header", hint="quote cells that contain a comma"
+            f"{place}: the row has not as many cells as the header", hint=f"quote cells that contain a {comma}"
         )
     return {column: cell if cell != "" else None for column, cell in row.items()}
 
 
-def _parquet(path: Path) -> Iterator[Row]:
+def _parquet(path: Path, rows_at_once: int) -> Iterator[Row]:
     try:
         import pyarrow  # deferred: an extra
         import pyarrow.parquet
@@ -126,8 +159,9 @@ def _parquet(path: Path) -> Iterator[Row]:
         raise MissingDependencyError("pyarrow (it reads parquet)", "hub") from error
     try:
         number = 0
-        with pyarrow.parquet.ParquetFile(path) as table:
-            for batch in table.iter_batches(batch_size=256):
+        # Without a buffer a whole row group, pictures included, is read before its first row.
+        with pyarrow.parquet.ParquetFile(path, buffer_size=_BUFFER_BYTES, pre_buffer=False) as table:
+            for batch in table.iter_batches(batch_size=rows_at_once):
                 for values in batch.to_pylist():
                     number += 1
                     yield Row(f"{path}: row {number}", values)

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import msgspec
 
+from eyechart.benchmarks._cell_names import view_ids
 from eyechart.benchmarks._distractors import Candidate, Choice, Similarity, choose_at_random, load_embedding
-from eyechart.benchmarks._grid_questions import GridBenchmark, stored_options, view_ids
+from eyechart.benchmarks._grid_questions import GridBenchmark, stored_options
+from eyechart.benchmarks._hub_grids import HubGrids, find_hub_grids
 from eyechart.benchmarks._needles import Needle, NeedleOptions, needle_source, read_needles
 from eyechart.errors import ImageError, UsageError
 from eyechart.images.probe import probe_image
@@ -43,11 +45,12 @@ class ComplexGridKind:
 
     options = ComplexGridOptions
 
-    def open(self, data: Path | None, options: msgspec.Struct) -> GridBenchmark:
-        """Return the benchmark of a folder of needles.
+    def open(self, data: Path | None, options: msgspec.Struct) -> GridBenchmark | HubGrids:
+        """Return the benchmark of a folder of needles, or of a copy of the hub's configs.
 
         Args:
-            data: The folder, or its question file; ``options.needles`` if None.
+            data: The folder, its question file, or a folder that holds ``complexgrid_5x5`` or the like;
+                ``options.needles`` if None.
             options: A ``ComplexGridOptions``.
 
         Raises:
@@ -56,6 +59,14 @@ class ComplexGridKind:
         """
         if not isinstance(options, ComplexGridOptions):
             raise UsageError(f"{type(options).__name__} are no options of {_NAME}", hint="pass ComplexGridOptions")
+        defaults = AskDefaults(
+            views=view_ids("captioned", options.grids, options.order_seed), prompt="hrscene_clean", scorer="grid_cell"
+        )
+        stored = find_hub_grids(data, _NAME, "captioned", options.grids, defaults)
+        if stored is not None:
+            if options.order_seed:
+                raise UsageError("the order of stored grids is what it is", hint="leave order_seed out")
+            return stored
         file = read_needles(needle_source(data, options, _NAME), options, options.caption_column, None)
         needles = [_candidate(needle) for needle in file.needles]
         pool = needles if options.distractors is None else _pictures(Path(options.distractors))
@@ -74,11 +85,7 @@ class ComplexGridKind:
             ),
             questions,
             {candidate.image.file_sha256: candidate.path for candidate in (*pool, *needles)},
-            defaults=AskDefaults(
-                views=view_ids("captioned", options.grids, options.order_seed),
-                prompt="hrscene_clean",
-                scorer="grid_cell",
-            ),
+            defaults=defaults,
             warnings=file.warnings,
         )
 

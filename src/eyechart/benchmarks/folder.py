@@ -130,7 +130,7 @@ class FolderBenchmark:
 
 
 class FolderKind:
-    """The benchmark ``folder``."""
+    """Your own questions about your own pictures: JSONL, JSON, CSV or parquet."""
 
     options = FolderOptions
 

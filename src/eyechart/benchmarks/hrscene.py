@@ -11,8 +11,10 @@ from eyechart.benchmarks._hrscene.dataset_map import MappedSample, check_dataset
 from eyechart.benchmarks._hrscene.options import SplitText, split_options
 from eyechart.benchmarks._hrscene.samples import Sample, Samples, read_samples
 from eyechart.benchmarks._hrscene.sets import Split, set_named, split_size
+from eyechart.benchmarks._hrscene.tables import fact_tables
+from eyechart.benchmarks._release import fetched_from
 from eyechart.errors import BenchmarkError, UsageError
-from eyechart.kinds import AskDefaults
+from eyechart.kinds import AskDefaults, FactTable
 from eyechart.schema import BenchmarkIdentity, ImageRef, Question, ViewImage, content_sha256
 
 __all__ = ["HRSceneKind"]
@@ -52,7 +54,9 @@ class HRSceneBenchmark:
     warnings: tuple[str, ...]
     defaults = AskDefaults(views=("original",), prompt="hrscene_clean", scorer="hrscene_letter")
 
-    def __init__(self, samples: Samples, options: HRSceneOptions, place: str) -> None:
+    def __init__(self, samples: Samples, options: HRSceneOptions, data: Path) -> None:
+        origin = {"fetched_from": found} if (found := fetched_from(data)) else {}
+        place = str(data)
         if not samples.rows:
             raise BenchmarkError(f"{place} holds no sample of split {options.split}", hint="check --option split=")
         self._path = samples.path
@@ -64,7 +68,7 @@ class HRSceneBenchmark:
         self.identity = BenchmarkIdentity(
             name="hrscene",
             revision=content_sha256([samples.revision, names]),
-            options={"split": options.split, "config": options.config},
+            options={"split": options.split, "config": options.config, **origin},
         )
 
     def questions(self) -> Iterator[Question]:
@@ -93,6 +97,10 @@ class HRSceneKind:
 
     options = HRSceneOptions
 
+    def fact_tables(self) -> tuple[FactTable, ...]:
+        """Return key statistics, the overview of the 25 datasets, and their origins and licences."""
+        return fact_tables()
+
     def open(self, data: Path | None, options: msgspec.Struct) -> HRSceneBenchmark:
         """Return a split.
 
@@ -110,7 +118,7 @@ class HRSceneKind:
         if data is None:
             raise UsageError("hrscene needs data", hint="eyechart fetch hrscene, then --data hrscene")
         samples = read_samples(data, options.split, options.config, cache_folder())
-        return HRSceneBenchmark(samples, options, str(data))
+        return HRSceneBenchmark(samples, options, data)
 
 
 class _Reading:

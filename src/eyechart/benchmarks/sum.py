@@ -8,6 +8,7 @@ import msgspec
 
 from eyechart.benchmarks._release import (
     MEDIA_TYPES,
+    MIRROR_OMISSIONS,
     ORIGINAL,
     FolderShelf,
     ManifestEntry,
@@ -67,7 +68,8 @@ class SumBenchmark:
     identity: BenchmarkIdentity
 
     def __init__(self, root: Path, shelf: Shelf | None = None) -> None:
-        self._root = root
+        self.root = self._root = root
+        self.is_streamed = shelf is not None
         self._shelf = shelf or FolderShelf(root)
         self._views = config_names(root)
         self._manifest = read_manifest(root)
@@ -164,12 +166,17 @@ class SumBenchmark:
     def warnings(self) -> tuple[str, ...]:
         """One sentence for the views that lack rows, and one for each view that lacks images."""
         unread = [f"{', '.join(self.unread_views)}: no rows on disk"] if self.unread_views else []
-        lost = [
-            f"{view_id}: {len(names)} of {len(self._view(view_id))} images missing: {', '.join(names[:_N_SHOWN])}"
-            f"{', …' if len(names) > _N_SHOWN else ''}"
-            for view_id, names in self.missing.items()
-        ]
+        lost = [self._lost(view_id, names) for view_id, names in self.missing.items()]
         return (*unread, *lost)
+
+    def _lost(self, view_id: str, names: tuple[str, ...]) -> str:
+        shown = f"{', '.join(names[:_N_SHOWN])}{', …' if len(names) > _N_SHOWN else ''}"
+        # Only where it is all that lacks: a part that was fetched lacks it for another reason.
+        is_omission = set(names) <= MIRROR_OMISSIONS
+        known = (
+            " (ModelScope took it out; Hugging Face has it). Comparisons leave its question out" if is_omission else ""
+        )
+        return f"{view_id}: {len(names)} of {len(self._view(view_id))} images missing: {shown}{known}"
 
     @cached_property
     def _questions(self) -> dict[str, Question]:
@@ -256,7 +263,7 @@ class SumBenchmark:
 
 
 class SumKind:
-    """The benchmark ``sum``."""
+    """A release folder in the layout of SUM, read by its own metadata."""
 
     options = SumOptions
 

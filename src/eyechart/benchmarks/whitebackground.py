@@ -4,7 +4,9 @@ from pathlib import Path
 
 import msgspec
 
-from eyechart.benchmarks._grid_questions import GridBenchmark, stored_options, view_ids
+from eyechart.benchmarks._cell_names import view_ids
+from eyechart.benchmarks._grid_questions import GridBenchmark, stored_options
+from eyechart.benchmarks._hub_grids import HubGrids, find_hub_grids
 from eyechart.benchmarks._needles import Needle, NeedleOptions, needle_source, read_needles
 from eyechart.errors import UsageError
 from eyechart.kinds import AskDefaults
@@ -20,7 +22,7 @@ class WhiteBackgroundOptions(NeedleOptions, frozen=True, forbid_unknown_fields=T
 
     Args:
         question_column: Column of the question.
-        answers_column: Column of the accepted answers: one text, or a list as from several people.
+        answers_column: Column of the accepted answers: one text, several separated by "|", or a list.
     """
 
     question_column: str = "question"
@@ -32,11 +34,12 @@ class WhiteBackgroundKind:
 
     options = WhiteBackgroundOptions
 
-    def open(self, data: Path | None, options: msgspec.Struct) -> GridBenchmark:
-        """Return the benchmark of a folder of needles.
+    def open(self, data: Path | None, options: msgspec.Struct) -> GridBenchmark | HubGrids:
+        """Return the benchmark of a folder of needles, or of a copy of the hub's configs.
 
         Args:
-            data: The folder, or its question file; ``options.needles`` if None.
+            data: The folder, its question file, or a folder that holds ``whitebackground_5x5`` or the like;
+                ``options.needles`` if None.
             options: A ``WhiteBackgroundOptions``.
 
         Raises:
@@ -45,8 +48,11 @@ class WhiteBackgroundKind:
         """
         if not isinstance(options, WhiteBackgroundOptions):
             raise UsageError(f"{type(options).__name__} are no options of {_NAME}", hint="pass WhiteBackgroundOptions")
+        defaults = AskDefaults(views=view_ids("white", options.grids), prompt="hrscene_clean", scorer="vqa_soft")
+        stored = find_hub_grids(data, _NAME, "white", options.grids, defaults)
+        if stored is not None:
+            return stored
         source = needle_source(data, options, _NAME)
-        grids = options.grids
         file = read_needles(source, options, options.question_column, options.answers_column)
         questions = tuple(_question(needle) for needle in file.needles)
         return GridBenchmark(
@@ -57,7 +63,7 @@ class WhiteBackgroundKind:
             ),
             questions,
             {needle.image.file_sha256: needle.path for needle in file.needles},
-            defaults=AskDefaults(views=view_ids("white", grids), prompt="hrscene_clean", scorer="vqa_soft"),
+            defaults=defaults,
             warnings=file.warnings,
         )
 

@@ -8,6 +8,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Sequence
+from keyword import iskeyword
 
 from cyclopts import App, CycloptsError, UnknownCommandError
 
@@ -22,17 +23,23 @@ COMMANDS: dict[str, str] = {
     "demo": "Try it: an offline eye test of a small OCR model, or of your own endpoint.",
     "ls": "List views, presets, benchmarks, models, prompts, scorers, figures and reports.",
     "fetch": "Load a published collection, or only some views and questions of it.",
+    "show": "Show one question with all its views, here and as an HTML page.",
     "check": "Show what models will see of each view, without asking anything.",
+    "probe": "Find out what an endpoint does to pictures, by blank pictures of many sizes.",
     "run": "Ask a model every question under every view; run it again to go on.",
     "annotate": "Let a person answer the same views in the browser, or correct questions and boxes.",
-    "score": "Score stored answers again, without asking anything.",
+    "score": "Score stored answers again, or predictions made elsewhere, without asking anything.",
+    "judge": "Ask a judge model about answers that rules leave open; its replies are stored.",
     "report": "Write the report of a run: HTML, figures, LaTeX and Markdown tables.",
     "explore": "Look at runs in the browser: all views of a question side by side, filters, comparisons.",
     "diff": "Compare two runs, two views of one run, or rank many models.",
+    "import": "Bring in answers that were given elsewhere, as run folders.",
     "leaderboard": "Show published results and your own runs side by side.",
-    "export": "Write every answer as one row of a long table, for mixed models in R.",
-    "build": "Write a collection with all its views in the layout of SUM.",
-    "verify": "Check every image, number and box of a collection.",
+    "draw": "Draw what benchmarks are made of: sizes of pictures beside model limits, example questions.",
+    "export": "Write answers as a long table, a static site, a submission, or a challenge with private answers.",
+    "build": "Write a collection with all its views in the layout of SUM, from one source or several.",
+    "split": "Split questions by picture, stratified by task and source.",
+    "verify": "Check every image, number and box of a collection, and say how it was made.",
     "new": "Start a view, benchmark, model, prompt, scorer, figure or report as one file and its test.",
 }
 """Command name (and name of its module and function) → help line."""
@@ -48,7 +55,8 @@ def build_app() -> App:
         suppress_keyboard_interrupt=False,
     )
     for name, help_line in COMMANDS.items():
-        app.command(f"eyechart.cli.{name}:{name}", name=name, help=help_line)
+        module = f"{name}_" if iskeyword(name) else name
+        app.command(f"eyechart.cli.{module}:{module}", name=name, help=help_line)
     return app
 
 

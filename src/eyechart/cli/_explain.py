@@ -24,11 +24,14 @@ def show_conformance(report: "ConformReport") -> None:
             title=f"\nPixels of {report.n_pixel_questions} of {report.n_questions} questions, the nearest first.",
         )
     _show_identities(report)
-    print_table(
-        ["view", ">saturated"],
-        [[view_id, f"{n} of {report.n_questions}"] for view_id, n in report.saturated.items()],
-        title="\nSamples whose crop is the whole image, so that the view shows all of the original.",
-    )
+    if report.saturated:
+        print_table(
+            ["view", ">saturated"],
+            [[view_id, f"{n} of {report.n_questions}"] for view_id, n in report.saturated.items()],
+            title="\nSamples whose crop is the whole image, so that the view shows all of the original.",
+        )
+    else:
+        say("no sample is saturated: no crop is its whole image")
     across = report.boxes_across_border
     shown = ", ".join(across[:_MOST_IDS]) + (", …" if len(across) > _MOST_IDS else "")
     say(f"{len(across)} of {report.n_questions} source boxes leave their image{': ' if across else ''}{shown}")

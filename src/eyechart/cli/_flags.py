@@ -9,6 +9,7 @@ from cyclopts import Group, Parameter
 
 from eyechart.cli._command import recorded_command
 from eyechart.cli._durations import read_seconds
+from eyechart.cli._picture_flags import PictureFlags
 from eyechart.errors import UsageError
 from eyechart.registry import load_plugin
 from eyechart.schema import ScoreMode
@@ -32,7 +33,6 @@ ALL_ROTATIONS = 26
 
 _Asking = Group("Asking", sort_key=2)
 _Model = Group("Model", sort_key=1)
-_Views = Group("Pictures", sort_key=3)
 
 Plugin = Annotated[
     tuple[Path, ...],
@@ -46,6 +46,11 @@ Option = Annotated[
     Parameter(
         name="--option", negative="", show_default=False, help="Option of the benchmark as key=value; may be repeated."
     ),
+]
+
+Boxes = Annotated[
+    Path | None,
+    Parameter(name="--boxes", help="File with a target box per question id, for a benchmark that publishes none."),
 ]
 
 
@@ -119,7 +124,7 @@ class ModelFlags:
     sampling_seed: Annotated[Sent, Parameter(group=_Model, help="Seed sent to the model, or not-sent.")] = None
     max_tokens: Annotated[Sent, Parameter(group=_Model, help="Longest answer in tokens, or not-sent.")] = 1024
 
-    def options(self, timeout_seconds: float) -> "ModelOptions":
+    def options(self, timeout_seconds: float = 300.0) -> "ModelOptions":
         """Return what opens the model.
 
         Args:
@@ -193,10 +198,7 @@ class AskFlags:
     max_cost: Annotated[
         float | None, Parameter(group=_Asking, help="Stop cleanly before the run has cost so many dollars.")
     ] = None
-    price: Annotated[
-        str | None,
-        Parameter(group=_Asking, help="Dollars per million tokens, IN,OUT, where yours is another."),
-    ] = None
+    price: Annotated[str | None, Parameter(group=_Asking, help="Your own price: $ per million tokens, IN,OUT.")] = None
     timeout: Annotated[Seconds, Parameter(group=_Asking, help="Longest wait for one answer, such as 5m.")] = 300.0
     max_wait: Annotated[
         Seconds, Parameter(group=_Asking, help="Longest wait that a server may ask for before the run ends.")
@@ -253,15 +255,46 @@ class AskFlags:
         Parameter(group=_Asking, help="Scorer, such as option_letter.lenient; the benchmark's own if left out."),
     ] = None
     prompt: Annotated[
-        str | None, Parameter(group=_Asking, help="Wording, such as letter_legacy@1; the benchmark's own if left out.")
+        str | None,
+        Parameter(
+            group=_Asking,
+            help="Wording: letter_legacy@1, hrscene_exact:FILE, a file such as mine.txt with {question} and {options}, "
+            "or release:NAME; the benchmark's own if left out.",
+        ),
     ] = None
+    protocol: Annotated[
+        str | None,
+        Parameter(
+            group=_Asking,
+            help="Evaluate as others do: hrbench@official, zoombench@official, vstar@shuffled or vstar@vlmevalkit fix "
+            "prompt, order of the options, extraction and judge.",
+        ),
+    ] = None
+    trust: Annotated[
+        bool,
+        Parameter(
+            group=_Asking,
+            negative="",
+            show_default=False,
+            help="Let the release's own scripts/prompts.py run, for --prompt release:NAME.",
+        ),
+    ] = False
 
+    allow_faults: Annotated[
+        bool,
+        Parameter(
+            group=_Asking,
+            negative="",
+            show_default=False,
+            help="Ask a collection that has errors; they are printed in every report.",
+        ),
+    ] = False
     plan: Annotated[
         Path | None, Parameter(group=_Asking, help="Plan written by check --write-plan; its results are confirmatory.")
     ] = None
 
     def run_options(
-        self, model: ModelFlags, pictures: "PictureFlags", preset: str | None, work: "RayWork | None" = None
+        self, model: ModelFlags, pictures: PictureFlags, preset: str | None, work: "RayWork | None" = None
     ) -> "RunOptions":
         """Return the options of the run."""
         from eyechart.runs.execute import LoopSettings
@@ -274,7 +307,8 @@ class AskFlags:
         from eyechart.runs.shard import read_shard
         from eyechart.runs.spending import SpendingLimits
         from eyechart.schema import DecodePolicy
-        from eyechart.seen.prices import read_price
+        from eyechart.seen.costs import read_price
+        from eyechart.seen.transport import parse_transport
 
         return RunOptions(
             sampling=model.sampling(),
@@ -282,6 +316,8 @@ class AskFlags:
                 decode=DecodePolicy(exif=pictures.exif),
                 geometry_policy=pictures.geometry_policy(),
                 resampler=pictures.resampler,
+                transport=parse_transport(pictures.transport).id,
+                match=pictures.match_id(),
                 limit=self.limit,
                 seed=self.seed,
                 repeats=self.repeat,
@@ -302,13 +338,16 @@ class AskFlags:
             view_store=self._view_store(),
             ray=work,
             shard=None if self.shard is None else read_shard(self.shard),
-            price=None if self.price is None else read_price(self.price, _today()),
+            price=None if self.price is None else read_price(self.price, datetime.datetime.now(tz=datetime.UTC).date()),
             where=Destination(out=self.out, is_new=self.new),
             scorer=self.scorer,
             has_preflight=self.preflight,
             is_same_weights=self.same_weights,
+            allows_faults=self.allow_faults,
+            protocol=self.protocol,
             command=recorded_command(),
             registration=None if self.plan is None else read_plan(self.plan),
+            rules=pictures.own_rules(),
         )
 
     def _view_store(self) -> "ViewStore | None":
@@ -322,65 +361,26 @@ class AskFlags:
         return BatchSettings(poll_seconds=self.batch_poll, wait_seconds=self.batch_wait) if self.batch else None
 
 
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class PictureFlags:
-    """Choices that no document settles; the defaults are recorded like any other."""
-
-    border: Annotated[
-        Literal["clip", "shift"], Parameter(group=_Views, help="A crop over the border is cut, or moved inside.")
-    ] = "clip"
-    box_rounding: Annotated[
-        Literal["outward", "nearest", "trunc"], Parameter(group=_Views, help="How box edges become integers.")
-    ] = "outward"
-    size_rounding: Annotated[
-        Literal["half_up", "trunc", "half_even"], Parameter(group=_Views, help="How downsampled sides become integers.")
-    ] = "half_up"
-    target_basis: Annotated[
-        Literal["clipped", "source"], Parameter(group=_Views, help="Crops grow from the clipped box, or as given.")
-    ] = "clipped"
-    exif: Annotated[
-        Literal["ignore", "apply"], Parameter(group=_Views, help="Keep stored pixels, or turn picture and boxes.")
-    ] = "ignore"
-    resampler: Annotated[
-        str, Parameter(group=_Views, help="Resampler; cykooz-lanczos3@1 is faster and draws other pixels.")
-    ] = "pillow-lanczos@1"
-
-    def geometry_policy(self) -> "GeometryPolicy":
-        """Return the geometry policy."""
-        from eyechart.geometry import GeometryPolicy
-
-        return GeometryPolicy(
-            border=self.border,
-            box_rounding=self.box_rounding,
-            size_rounding=self.size_rounding,
-            target_basis=self.target_basis,
-        )
-
-
-if TYPE_CHECKING:
-    from eyechart.geometry import GeometryPolicy
-
-
 def load_plugins(paths: tuple[Path, ...]) -> None:
     """Load every plug-in file."""
     for path in paths:
         load_plugin(path)
 
 
-def open_named_benchmark(name: str, data: Path | None, option: tuple[str, ...]) -> "Benchmark":
+def open_named_benchmark(
+    name: str, data: Path | None, option: tuple[str, ...], boxes: Path | None = None
+) -> "Benchmark":
     """Open a benchmark by its flags, and say what its data warns of."""
     from eyechart.cli._output import say
     from eyechart.opening import open_benchmark
 
-    benchmark = open_benchmark(name, data, parse_pairs(option, "--option"))
+    options = parse_pairs(option, "--option")
+    if boxes is not None:
+        options["boxes"] = str(boxes)
+    benchmark = open_benchmark(name, data, options)
     for warning in getattr(benchmark, "warnings", ()):
         say(f"warning: {warning}")
     return benchmark
-
-
-def _today() -> datetime.date:
-    return datetime.datetime.now(tz=datetime.UTC).date()
 
 
 def _whole(number: float | None, flag: str) -> int | None:

@@ -29,6 +29,12 @@ def print_json(value: object) -> None:
     sys.stdout.buffer.flush()
 
 
+def print_text(text: str) -> None:
+    """Print a text on stdout as it is, to be redirected into a file."""
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
 def print_table(columns: list[str], rows: list[list[str]], title: str | None = None) -> None:
     """Print a table on stdout; text from data cannot drive the terminal or rich's markup.
 

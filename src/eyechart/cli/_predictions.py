@@ -27,6 +27,7 @@ def show_given(given: "Given", report: "PredictionReport", compared: "Sequence[R
         f"{len(report.question_ids)} questions, scored by {report.scorer}. Accuracy counts absent and unreadable "
         "answers as wrong (SUM); micro: every question counts the same.",
     )
+    _show_contrasts(report)
     _show_macro(report)
     for field in ("source", "task"):
         cells = [cell for cell in report.cells if (cell.subset or "").startswith(f"{field}=")]
@@ -77,6 +78,28 @@ def _show_cells(cells: "Sequence[PredictionCell]", title: str, group: str | None
             ]
         )
     print_table(headings, rows, title=title)
+
+
+def _show_contrasts(report: "PredictionReport") -> None:
+    from eyechart.figures import format_contrast, format_p
+
+    rows = [
+        [
+            one.condition,
+            str(one.n_questions),
+            format_contrast(one),
+            format_p(one.p_adjusted if one.p_adjusted is not None else one.p),
+            str(one.gained),
+            str(one.lost),
+        ]
+        for one in report.contrasts
+    ]
+    if rows:
+        print_table(
+            ["view", ">n", ">difference from original, points [95 %]", ">p", ">gained", ">lost"],
+            rows,
+            title="\nPaired, on the same questions answered in both views; p is Holm-corrected.",
+        )
 
 
 def _show_macro(report: "PredictionReport") -> None:

@@ -18,6 +18,8 @@ _LINES_PER_RUN = 10
 _LONGEST_SILENCE_SECONDS = 60.0
 _SHORTEST_SILENCE_SECONDS = 5.0
 _LONGEST_RAW_ANSWER = 160
+_MOST_VIEWS = 8
+"""A plain line names so many views one by one."""
 
 
 class RunProgress:
@@ -91,7 +93,23 @@ class RunProgress:
         is_step = (n_done - self._n_said) * _LINES_PER_RUN >= n_all and silence >= _SHORTEST_SILENCE_SECONDS
         if is_step or silence >= _LONGEST_SILENCE_SECONDS:
             self._said_at, self._n_said = time.monotonic(), n_done
-            say(f"{n_done}/{n_all} answered, {sum(self._n_failed.values())} failed")
+            say(f"{n_done}/{n_all} answered, {sum(self._n_failed.values())} failed{self._by_view()}")
+
+    def _by_view(self) -> str:
+        """Return the progress of each view; of many, that of the last, the first, and those with failures."""
+        if len(self._n_planned) <= 1:
+            return ""
+        rows = {view: self._row(view, n) for view, n in self._n_planned.items()}
+        if len(rows) <= _MOST_VIEWS:
+            return f": {', '.join(rows.values())}"
+        by_progress = sorted(rows, key=lambda view: self._n_done[view])
+        failing = [view for view in rows if self._n_failed[view]][:_MOST_VIEWS]
+        shown = dict.fromkeys([by_progress[0], by_progress[-1], *failing])
+        return f": {', '.join(rows[view] for view in shown)}, …"
+
+    def _row(self, view: str, n_planned: int) -> str:
+        failed = f" ({self._n_failed[view]} failed)" if self._n_failed[view] else ""
+        return f"{view} {self._n_done[view]}/{n_planned}{failed}"
 
     def waiting(self, seconds: float, cause: str) -> None:
         """Say what is waited for, where the wait is long enough to wonder."""
@@ -115,7 +133,7 @@ class RunProgress:
 
 
 def _first_answer(checked: CheckedAnswer) -> str:
-    where = f"  {checked.request.question_id} {checked.request.view}"
+    where = f"  {checked.request.question_id} {checked.request.condition}"
     if checked.response is None:
         return f"{where}: no answer"
     response, score = checked.response, checked.score

@@ -6,7 +6,7 @@ from eyechart.cli._output import print_table, say
 
 if TYPE_CHECKING:
     from eyechart.reports import Table
-    from eyechart.schema import Summary
+    from eyechart.schema import Acuity, Summary
 
 
 _MOST_OPEN_SENTENCES = 4
@@ -15,15 +15,16 @@ _SAID_BY_TABLE = frozenset({"AA_NOISE"})
 
 def show_summary(summary: "Summary") -> None:
     """Print the table of views on stdout; findings, failures and warnings on stderr."""
-    from eyechart.reports import format_expense, grid_tables, render_table
-    from eyechart.runs.region_findings import collapse_grids
+    from eyechart.reports import format_expense
+    from eyechart.runs.grid_rows import collapse_grids
 
-    show_table(render_table(summary))
-    for _, _, table in grid_tables(summary):
-        show_table(table)
+    _show_tables(summary)
     summary = collapse_grids(summary)
     for sentence in _sentences(summary):
         say(f"• {sentence}")
+    for acuity in summary.acuities:
+        if acuity.bands or acuity.task is None:
+            say(f"• {_acuity(acuity)}")
     for failure in summary.failures:
         where = ", ".join(f"{condition} {n}" for condition, n in failure.conditions.items())
         say(f"{failure.n} × {failure.state}: {failure.cause} ({where})")
@@ -31,6 +32,7 @@ def show_summary(summary: "Summary") -> None:
         say(format_expense(summary.expense))
     for warning in summary.warnings:
         say(f"warning: {warning}")
+    say_departures(summary)
     for rule in summary.rules:
         if rule.level == "info" and rule.code not in _SAID_BY_TABLE:
             say(f"note: {rule.code}: {rule.message}")
@@ -40,6 +42,36 @@ def show_summary(summary: "Summary") -> None:
             f"warning: {n_unscored} answers have no score, as no right option is known to {summary.scorer}; "
             f"free answers are scored by --scorer vqa_soft"
         )
+
+
+def _show_tables(summary: "Summary") -> None:
+    """Print the tables of views, grids and averages; what rotations give is said beside them."""
+    from eyechart.reports import average_table, grid_tables, render_table
+    from eyechart.runs.rotations import ROTATION_NAMES
+
+    averages = average_table(summary)
+    tables = [render_table(summary), *(table for _, _, table in grid_tables(summary))]
+    for table in (*tables, averages) if averages.rows else tables:
+        show_table(table)
+    for one in summary.proportions:
+        if one.name in ROTATION_NAMES:
+            span = f"{100 * one.value:.1f} % [{100 * one.low:.1f}, {100 * one.high:.1f}]"
+            say(f"{one.condition}: {one.name} {span}, n = {one.n_questions} questions")
+
+
+def say_departures(summary: "Summary") -> None:
+    """Say on stderr in what a run departs from its plan, and whether the plan was changed."""
+    for note in summary.registration.notes if summary.registration else ():
+        say(f"warning: plan: {note}")
+
+
+def _acuity(acuity: "Acuity") -> str:
+    """Say the acuity over all questions or in one task."""
+    from eyechart.figures import format_acuity
+
+    of = "" if acuity.task is None else f" for {acuity.task}"
+    evidence = f" (sizes {acuity.evidence})" if acuity.evidence else ""
+    return f"{format_acuity(acuity)[:-1].replace('Acuity', f'Acuity{of}', 1)}{evidence}."
 
 
 def show_table(table: "Table") -> None:

@@ -56,7 +56,8 @@ def run_suite(path: Path, ask_flags: "AskFlags", *, cell: int | None, slurm: Pat
 def _run_cell(suite: "Suite", cell: "Cell", home: Path, ask_flags: "AskFlags") -> None:
     import dataclasses
 
-    from eyechart.cli._flags import ModelFlags, PictureFlags
+    from eyechart.cli._flags import ModelFlags
+    from eyechart.cli._picture_flags import PictureFlags
     from eyechart.cli._progress import RunProgress
     from eyechart.cli.run import choose_views
     from eyechart.kinds import ModelOptions

@@ -6,8 +6,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import msgspec
 from cyclopts import Group, Parameter
 
-from eyechart.cli._flags import Data, Option, PictureFlags, Plugin, load_plugins, open_named_benchmark
+from eyechart.cli._build_grids import GRID_BENCHMARKS, build_grid_configs, open_grids
+from eyechart.cli._flags import (
+    Boxes,
+    Data,
+    Option,
+    Plugin,
+    load_plugins,
+    open_named_benchmark,
+)
 from eyechart.cli._output import Json, notes_console, print_json, say
+from eyechart.cli._picture_flags import PictureFlags
+from eyechart.cli._targets import check_targets
 from eyechart.errors import UsageError
 from eyechart.settings import parse_pairs
 
@@ -27,8 +37,15 @@ def build(
     out: Annotated[Path, Parameter(help="Folder of the collection; made if missing.")],
     views: Annotated[str, Parameter(help="Comma-separated view ids or a preset.")] = "sum29",
     encoding: Annotated[
-        Literal["png", "like-original"], Parameter(help="Built views as PNG, or JPEG where the original is JPEG.")
-    ] = "png",
+        Literal["png", "like-original", "jpeg75"] | None,
+        Parameter(
+            help="Built views as PNG (if left out), or JPEG where the original is JPEG; grids as JPEG 75, as HRScene "
+            "has them (if left out), or as PNG."
+        ),
+    ] = None,
+    grid: Annotated[
+        str | None, Parameter(help="Cells a side of whitebackground or complexgrid, such as 5 or 1,5.")
+    ] = None,
     select: Annotated[
         Path | None, Parameter(group=_Collection, help="File of the ids to take, one a line, in this order.")
     ] = None,
@@ -51,15 +68,16 @@ def build(
     jobs: Annotated[int | None, Parameter(help="Rendering processes; one per processor if left out.")] = None,
     data: Data = None,
     option: Option = (),
+    boxes: Boxes = None,
     plugin: Plugin = (),
     picture_flags: PictureFlags = _PICTURES,
     json: Json = False,
 ) -> int:
-    """Write every view of every question in the layout of SUM, ready for datasets.load_dataset. Goes on if interrupted.
+    """Write every view of every question in the layout of SUM, or grids in that of HRScene. Goes on if interrupted.
 
     Args:
-        benchmark: Name of a benchmark with target boxes, for example folder; or a recipe, FILE.toml, of several
-            sources with their selections, names and terms.
+        benchmark: Name of a benchmark with target boxes, for example folder; or whitebackground or complexgrid; or a
+            recipe, FILE.toml, of several sources with their selections, names and terms.
     """
     from rich.progress import Progress
 
@@ -68,6 +86,17 @@ def build(
     from eyechart.views import resolve_views
 
     load_plugins(plugin)
+    if grid is not None or benchmark in GRID_BENCHMARKS:
+        return build_grid_configs(
+            open_grids(benchmark, data, option, grid),
+            out,
+            encoding=encoding,
+            resampler=picture_flags.resampler,
+            jobs=jobs,
+            json=json,
+        )
+    if encoding == "jpeg75":
+        raise UsageError("a release has no JPEG of one quality", hint="--encoding png or like-original")
     if picture_flags.exif == "apply":
         raise UsageError(
             "--exif apply cannot be built: a release keeps the bytes of its originals",
@@ -79,17 +108,18 @@ def build(
         preset=preset,
         geometry=picture_flags.geometry_policy(),
         resampler=picture_flags.resampler,
-        encoding=encoding,
+        encoding=encoding or "png",
     )
     if benchmark.endswith(".toml"):
-        if data is not None or option or select is not None or task:
+        if data is not None or option or select is not None or task or boxes is not None:
             raise UsageError(
                 f"{benchmark} is a recipe, which names data, options, selections and tasks itself",
-                hint="leave --data, --option, --select and --task out",
+                hint="leave --data, --option, --boxes, --select and --task out",
             )
         opened, settings = _open_recipe(Path(benchmark), settings)
     else:
-        opened = _open_selected(benchmark, data, option, select)
+        opened = _open_selected(benchmark, data, option, select, boxes)
+    check_targets(opened, named)
     renamed = {old: str(new) for old, new in parse_pairs(task, "--task").items()}
     settings = msgspec.structs.replace(
         settings,
@@ -134,10 +164,12 @@ def _open_recipe(path: Path, settings: "BuildSettings") -> "tuple[Benchmark, Bui
     return opened, changed
 
 
-def _open_selected(name: str, data: Path | None, option: tuple[str, ...], select: Path | None) -> "Benchmark":
+def _open_selected(
+    name: str, data: Path | None, option: tuple[str, ...], select: Path | None, boxes: Path | None
+) -> "Benchmark":
     from eyechart.releases.collection import CollectionBenchmark, Part, read_ids
 
-    opened = open_named_benchmark(name, data, option)
+    opened = open_named_benchmark(name, data, option, boxes)
     return opened if select is None else CollectionBenchmark([Part(opened, read_ids(select))], None)
 
 

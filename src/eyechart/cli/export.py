@@ -1,4 +1,4 @@
-"""Write the answers of runs as one long table."""
+"""Write the answers of runs: as one long table, as a submission, or questions as a challenge."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,11 +6,17 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from eyechart.cli._flags import Plugin, load_plugins
-from eyechart.cli._output import say
+from eyechart.cli._output import Json, print_json, say
 from eyechart.errors import UsageError
 
-export = App(name="export")
+export = App(name="export", help_format="plaintext")
 """``eyechart export RUN…`` is the long table; a further form of export is a command below it, imported when it runs."""
+export.command("eyechart.cli._export_evalai:evalai", name="evalai", help="Write the submission file of a whole split.")
+export.command(
+    "eyechart.cli._export_evalai:challenge",
+    name="evalai-challenge",
+    help="Write a bundle by which a leaderboard with private answers can be hosted.",
+)
 
 
 @export.default
@@ -24,6 +30,7 @@ def write_table(
         bool, Parameter(negative="", help="Leave out the run's name and the organisation in the model's name.")
     ] = False,
     plugin: Plugin = (),
+    json: Json = False,
 ) -> int:
     """Write one row per request of all runs: model, question, picture, view, sizes, score. No model is asked.
 
@@ -44,7 +51,10 @@ def write_table(
     scorer_id = scorer_id_of(chosen, mode)
     tables = (read_table(store, scorer_id, judge(store, chosen, mode)) for store in stores)
     n_rows = write_long((row for table in tables for row in long_rows(table, scorer_id, is_anonymous=anonymous)), out)
-    say(f"wrote {out}, {n_rows} rows")
+    if json:
+        print_json({"file": str(out), "n_rows": n_rows})
+    else:
+        say(f"wrote {out}, {n_rows} rows")
     return 0
 
 

@@ -62,7 +62,7 @@ def fetch(
     HF_ENDPOINT names another hub, HF_HUB_OFFLINE=1 forbids the network, HF_TOKEN opens what is not public.
 
     Args:
-        collection: sum, vstar, zoombench or hrbench.
+        collection: sum, vstar, zoombench, hrbench or hrscene.
     """
     from eyechart.hub.collections import find_collection
     from eyechart.hub.fetch import fetch as fetch_collection
@@ -88,7 +88,7 @@ def fetch(
         )
     if json:
         print_json(report)
-    return _tell(report, chosen, is_dry_run=dry_run, is_streamed=stream)
+    return _tell(report, chosen, part=part, is_dry_run=dry_run, is_streamed=stream)
 
 
 def _wanted(
@@ -153,8 +153,12 @@ def _bar() -> "Iterator[OnProgress]":
         yield tell
 
 
-def _tell(report: "FetchReport", collection: "Collection", *, is_dry_run: bool, is_streamed: bool) -> int:
+def _tell(
+    report: "FetchReport", collection: "Collection", *, part: str | None, is_dry_run: bool, is_streamed: bool
+) -> int:
     """Say what was done and what to do next; return the exit code."""
+    from eyechart.hub.collections import reading
+
     verb = "to load" if is_dry_run else "loaded"
     n_kept = report.n_files - report.n_loaded
     say(f"{report.repository} ({report.host}), revision {report.revision}")
@@ -174,7 +178,8 @@ def _tell(report: "FetchReport", collection: "Collection", *, is_dry_run: bool, 
         more = " --stream" if is_streamed else ""
         say(f"next: eyechart run {collection.name} --data {report.folder} --views {views} --model …{more}")
     elif not is_dry_run:
-        say(f"next: eyechart run {collection.name} --data {report.folder} --model …")
+        benchmark, _, option = reading(collection, part).partition(" ")
+        say(f"next: eyechart run {benchmark} --data {report.folder}{' ' * bool(option)}{option} --model …")
     return _INCOMPLETE if set(report.absent) - set(collection.omitted) else 0
 
 

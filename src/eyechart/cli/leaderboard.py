@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from eyechart.runs.board import Board
+    from eyechart.runs.grid_board import OwnGrids
     from eyechart.runs.own_rows import OwnRun
     from eyechart.runs.store import RunStore
 
 Format = Literal["text", "markdown", "latex", "html"]
+_GRIDS = frozenset({"whitebackground", "complexgrid"})
 _SUFFIXES: dict[str, Format] = {".md": "markdown", ".tex": "latex", ".html": "html", ".txt": "text"}
 
 
@@ -40,14 +42,18 @@ def leaderboard(
     """Print the board of a split: rank, size, open or closed, every category, source and date; own runs beside.
 
     Args:
-        benchmark: For example hrscene.
+        benchmark: hrscene, whitebackground or complexgrid.
         runs: Run folders to show beside the published rows.
     """
     from eyechart.benchmarks._published import read_published
+    from eyechart.runs.grid_board import build_grid_board
     from eyechart.runs.leaderboard import build_board
 
     load_plugins(plugin)
-    board = build_board(read_published(benchmark), split, average, _read(runs, scorer))
+    if benchmark in _GRIDS:
+        board = build_grid_board(read_published("hrscene"), benchmark, _read_grids(runs, scorer))
+    else:
+        board = build_board(read_published(benchmark), split, average, _read(runs, scorer))
     chosen = format or _format_of(out)
     if json:
         print_json(board)
@@ -92,10 +98,13 @@ def _write(text: str, out: Path | None) -> None:
 
 def _show(board: "Board", *, is_grouped: bool) -> None:
     """Print the board on the terminal, its notes on stderr."""
-    from eyechart.reports import text_rows
+    from eyechart.reports import board_title, interval_rows, text_rows
 
     columns, rows = text_rows(board, is_grouped=is_grouped)
-    print_table(columns, rows, title=f"{board.title}, percent; {board.rule}: {board.rule_text}")
+    print_table(columns, rows, title=board_title(board))
+    columns, rows = interval_rows(board)
+    if rows:
+        print_table(columns, rows)
     say("* best of the board, ° best of its group; means and references never are")
     for note in board.notes:
         say(note)
@@ -117,6 +126,28 @@ def _read(folders: "Sequence[Path]", scorer: str | None) -> "tuple[OwnRun, ...]"
         OwnRun(name, read_table(store, scorer_id, judge(store, chosen, mode)), store.run.created_at[:10])
         for name, store in zip(names, stores, strict=True)
     )
+
+
+def _read_grids(folders: "Sequence[Path]", scorer: str | None) -> "tuple[OwnGrids, ...]":
+    """Judge the runs and estimate their grids; nothing is written into the run folders."""
+    from eyechart.runs.cells import read_table
+    from eyechart.runs.choosing import choose_scorer
+    from eyechart.runs.effects import named_views
+    from eyechart.runs.grid_board import OwnGrids
+    from eyechart.runs.regions import summarise_grids
+    from eyechart.runs.score import judge, scorer_id_of
+    from eyechart.runs.store import RunStore
+
+    stores = [RunStore(folder) for folder in folders]
+    found = []
+    for name, store in zip(_names(stores), stores, strict=True):
+        chosen, mode = choose_scorer(store, scorer)
+        scorer_id = scorer_id_of(chosen, mode)
+        table = read_table(store, scorer_id, judge(store, chosen, mode))
+        grids = summarise_grids(table, *table.scores(), named_views(table), scorer_id)
+        run = store.run
+        found.append(OwnGrids(name, run.benchmark.name, grids, f"run {run.id}", run.created_at[:10]))
+    return tuple(found)
 
 
 def _names(stores: "Sequence[RunStore]") -> list[str]:

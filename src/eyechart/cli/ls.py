@@ -1,21 +1,36 @@
 """List what can be named on the command line."""
 
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
 from eyechart import registry
 from eyechart.cli._flags import Plugin, load_plugins
-from eyechart.cli._output import Json, print_json, print_table
+from eyechart.cli._output import Json, print_json, print_table, print_text, say
 from eyechart.errors import UsageError
 from eyechart.registry import unknown_name
 
 
-def ls(kind: str = "", /, *, plugin: Plugin = (), json: Json = False) -> int:
-    """List the members of every kind of extension, or of one kind.
+def ls(
+    kind: str = "",
+    name: str = "",
+    /,
+    *,
+    form: Annotated[
+        Literal["text", "markdown", "latex"], Parameter(name="--format", help="Form of a benchmark's tables.")
+    ] = "text",
+    plugin: Plugin = (),
+    json: Json = False,
+) -> int:
+    """List the members of every kind of extension, or of one kind, or what is known of one benchmark.
 
     Args:
         kind: views, presets, benchmarks, models, prompts, scorers, figures or reports; all of them if left out.
-        plugin: Python file that adds extensions; may be repeated.
-        json: Print JSON instead of text.
+        name: A benchmark whose facts are shown, such as hrscene.
     """
     load_plugins(plugin)
+    if name:
+        return _show_facts(kind, name, form, json=json)
     listing = _listing()
     if kind and kind not in listing:
         raise _unknown_kind(kind, tuple(listing))
@@ -24,6 +39,30 @@ def ls(kind: str = "", /, *, plugin: Plugin = (), json: Json = False) -> int:
         print_json(chosen)
     else:
         print_table(["kind", "name", "what it is"], [[kind, *row] for kind, rows in chosen.items() for row in rows])
+    return 0
+
+
+def _show_facts(kind: str, name: str, form: Literal["text", "markdown", "latex"], *, json: bool) -> int:
+    from eyechart.kinds import TellsFacts
+    from eyechart.reports import render_facts
+
+    if kind != "benchmarks":
+        raise UsageError(f"facts are known of benchmarks, not of {kind}", hint=f"eyechart ls benchmarks {name}")
+    member = registry.load("benchmark", name)
+    opened = member() if isinstance(member, type) else member
+    if not isinstance(opened, TellsFacts):
+        raise UsageError(f"{name} has no table of facts", hint="eyechart ls benchmarks hrscene has three")
+    tables = opened.fact_tables()
+    if json:
+        print_json(tables)
+    elif form == "text":
+        for table in tables:
+            columns = [f"{'>' if column.is_number else ''}{column.heading}" for column in table.columns]
+            print_table(columns, [list(row) for row in table.rows], title=f"\n{table.title}")
+            for note in table.notes:
+                say(note)
+    else:
+        print_text(render_facts(tables, form))
     return 0
 
 
@@ -46,7 +85,7 @@ def _preset_line(views: list[str], note: str | None) -> str:
 
 def _first_sentence(kind: str, name: str) -> str:
     member = registry.load(kind, name)
-    return (member.__doc__ or "").strip().partition("\n")[0]
+    return (member.__doc__ or "").strip().partition("\n")[0].replace("`", "")
 
 
 def _unknown_kind(kind: str, known: tuple[str, ...]) -> UsageError:

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from eyechart.cli._flags import Plugin, load_plugins
 from eyechart.cli._output import Json, print_json, say
+from eyechart.cli._results import say_departures
 
 
 def report(
@@ -49,6 +50,7 @@ def report(
     chosen, mode = choose_scorer(store, scorer)
     registered = None if plan is None else read_plan(plan)
     summary = summarise(store, score_run(store, chosen, mode), registered)
+    say_departures(summary)
     names = (*hide, *_own_names()) if anonymous else hide
     paths = write_all(summary, out or run, is_anonymous=anonymous, names=names)
     if json:

@@ -1,5 +1,6 @@
 """Ask a model every question under every view."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -7,26 +8,28 @@ from cyclopts import Parameter
 
 from eyechart.cli._flags import (
     AskFlags,
+    Boxes,
     Data,
     ModelFlags,
     Option,
-    PictureFlags,
     Plugin,
     load_plugins,
     open_named_benchmark,
 )
 from eyechart.cli._hub import open_streamed_release
 from eyechart.cli._output import Json, print_json, say
+from eyechart.cli._picture_flags import PictureFlags
 from eyechart.cli._suite import run_suite
+from eyechart.cli._targets import check_targets
 from eyechart.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from eyechart.kinds import Benchmark
+    from eyechart.kinds import Benchmark, Prompt
+    from eyechart.runs.outcome import Outcome
     from eyechart.runs.ray_engine import RayWork
     from eyechart.runs.retrying import Stop
-    from eyechart.runs.session import Outcome
     from eyechart.schema import View
 
 Result = TypeVar("Result")
@@ -56,6 +59,7 @@ def run(
     ] = False,
     data: Data = None,
     option: Option = (),
+    boxes: Boxes = None,
     plugin: Plugin = (),
     model_flags: ModelFlags = _MODEL,
     ask_flags: AskFlags = _ASK,
@@ -75,10 +79,12 @@ def run(
         raise UsageError(
             "a run needs a benchmark and a model", hint="eyechart run BENCH --model provider/name, or --suite FILE"
         )
+    if ask_flags.protocol is not None:
+        ask_flags, option = follow(ask_flags, option, benchmark)
     if stream:
         opened: Benchmark = open_streamed_release(benchmark, data, views or "sum29")
     else:
-        opened = open_named_benchmark(benchmark, data, option)
+        opened = open_named_benchmark(benchmark, data, option, boxes)
     if ask_flags.shard is not None:
         return _run_shard(opened, model, views, model_flags, ask_flags, picture_flags)
     work = None
@@ -150,7 +156,6 @@ def _with_progress(
     work: "RayWork | None" = None,
 ) -> "Result":
     from eyechart.cli._progress import RunProgress
-    from eyechart.opening import open_prompt
     from eyechart.runs.balanced import open_balanced
     from eyechart.runs.choosing import defaults_of
 
@@ -159,7 +164,7 @@ def _with_progress(
         named = with_blind_views(named)
     options = ask_flags.run_options(model_flags, picture_flags, preset, work)
     opened = open_balanced(model, model_flags.options(ask_flags.timeout), model_flags.base_url)
-    prompt = open_prompt(ask_flags.prompt or defaults_of(benchmark).prompt)
+    prompt = open_wording(benchmark, ask_flags.prompt or defaults_of(benchmark).prompt, is_trusted=ask_flags.trust)
     with RunProgress() as progress:
         return start(benchmark, opened, named, prompt, options=options, listener=progress)
 
@@ -186,6 +191,44 @@ def _run_shard(
     return asked.exit_code
 
 
+def follow(ask_flags: AskFlags, option: tuple[str, ...], benchmark: str) -> tuple[AskFlags, tuple[str, ...]]:
+    """Return the flags with what a protocol fixes.
+
+    Raises:
+        UsageError: If it is for another benchmark, or a flag says otherwise.
+    """
+    from eyechart.runs.protocols import find_protocol, settle, settled_options
+    from eyechart.settings import parse_pairs
+
+    protocol = find_protocol(ask_flags.protocol or "", benchmark)
+    options = settled_options(protocol, parse_pairs(option, "--option"))
+    say(f"protocol {protocol.name}: {protocol.about}")
+    if protocol.judge is not None:
+        say("what follows is by rules alone until a judge is asked: eyechart judge RUN --model …")
+    fixed = replace(
+        ask_flags,
+        prompt=settle(protocol.prompt, ask_flags.prompt, "--prompt", protocol.name),
+        scorer=settle(protocol.scorer, ask_flags.scorer, "--scorer", protocol.name),
+    )
+    return fixed, tuple(f"{name}={value}" for name, value in options.items())
+
+
+def open_wording(benchmark: "Benchmark", prompt_id: str, *, is_trusted: bool) -> "Prompt":
+    """Return a prompt by name, from a file, or, where it is trusted, from a release's own program."""
+    from eyechart.errors import UsageError
+    from eyechart.kinds import HoldsRelease
+    from eyechart.opening import open_prompt
+    from eyechart.releases.own_prompts import PREFIX, open_release_prompt
+
+    if not prompt_id.startswith(PREFIX):
+        return open_prompt(prompt_id)
+    if not isinstance(benchmark, HoldsRelease):
+        raise UsageError(
+            f"{benchmark.identity.name} is no release and has no prompts of its own", hint="eyechart ls prompts"
+        )
+    return open_release_prompt(benchmark.root, prompt_id, is_trusted=is_trusted)
+
+
 def choose_views(benchmark: "Benchmark", text: str | None) -> tuple[tuple["View", ...], str | None]:
     """Return the views named on the command line, else the benchmark's own, and say what a release cannot be asked."""
     from eyechart.runs import choosing
@@ -193,6 +236,7 @@ def choose_views(benchmark: "Benchmark", text: str | None) -> tuple[tuple["View"
     chosen = choosing.choose_views(benchmark, text)
     for view_id in chosen.unknown:
         say(f"warning: view {view_id} of this release is of no known family and is not asked")
+    check_targets(benchmark, chosen.views)
     return chosen.views, chosen.preset
 
 
@@ -223,6 +267,8 @@ def show_outcome(outcome: "Outcome", *, json: bool, has_report: bool = True) -> 
     show_stop(outcome.stop)
     if outcome.n_missing:
         say(f"{outcome.n_missing} of {outcome.n_planned} answers are missing: run the same command again to ask them")
+    if outcome.n_unanswerable:
+        say(f"{outcome.n_unanswerable} of {outcome.n_planned} requests have no answer for good; the causes stand above")
     return outcome.exit_code
 
 

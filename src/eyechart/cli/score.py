@@ -27,7 +27,7 @@ def score(
             negative="",
             show_default=False,
             help="File of predictions instead of a run: JSONL or CSV with id, view_id and response, a VLMEvalKit table "
-            "(xlsx, tsv, json) or lmms-eval samples (jsonl); may be repeated.",
+            "(xlsx, tsv, json) or lmms-eval samples (jsonl), or a folder of such; may be repeated.",
         ),
     ] = (),
     benchmark: Annotated[str, Parameter(group=_Given, help="What the predictions answer.")] = "sum",
@@ -82,11 +82,13 @@ def score(
 def _score_run(run: Path, scorer: str | None, *, json: bool) -> int:
     from eyechart.cli._results import show_summary
     from eyechart.runs.choosing import choose_scorer
+    from eyechart.runs.gold import check_scorable
     from eyechart.runs.score import score_run
     from eyechart.runs.store import RunStore
     from eyechart.runs.summarise import summarise
 
     store = RunStore(run)
+    check_scorable(store.questions(), str(run))
     chosen, mode = choose_scorer(store, scorer)
     scorer_id = score_run(store, chosen, mode)
     summary = summarise(store, scorer_id)

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from eyechart.cli._output import Json, notes_console, print_json, print_table, say
+from eyechart.errors import UsageError
 from eyechart.releases.conform import DEFAULT_PIXEL_QUESTIONS
 
 if TYPE_CHECKING:
+    from eyechart.releases.conform import ConformReport
+    from eyechart.releases.content import ContentReport
     from eyechart.releases.findings import VerifyReport
 
 
@@ -27,6 +30,22 @@ def verify(
     pixels: Annotated[
         int, Parameter(help="Under --explain, decode so many questions to compare pixels; 0 reads none.")
     ] = DEFAULT_PIXEL_QUESTIONS,
+    content: Annotated[
+        bool,
+        Parameter(
+            negative="",
+            show_default=False,
+            help="Also list suspect labels, questions solvable without the picture, and near-duplicate pictures.",
+        ),
+    ] = False,
+    run: Annotated[
+        tuple[Path, ...],
+        Parameter(
+            negative="",
+            show_default=False,
+            help="Run over it, for --content; best with --blind; may be repeated.",
+        ),
+    ] = (),
     jobs: Annotated[int | None, Parameter(help="Decoding processes; one per processor if left out.")] = None,
     json: Json = False,
 ) -> int:
@@ -38,23 +57,38 @@ def verify(
     Args:
         release: Folder of the release.
     """
+    if run and not content:
+        raise UsageError("--run is read by --content only", hint="add --content")
     checked = _check(release, jobs)
-    conformance = None
-    if explain:
-        from eyechart.releases.conform import explain_release
-
-        damaged = {finding.id for finding in checked.errors if finding.id is not None}
-        conformance = explain_release(release, n_pixel_questions=pixels, without=damaged)
+    conformance = _explain(release, checked, pixels) if explain else None
+    listed = _check_content(release, run, jobs) if content else None
     if json:
-        print_json({"verified": checked, "explained": conformance} if explain else checked)
+        parts = {"verified": checked, "explained": conformance, "content": listed}
+        print_json({name: part for name, part in parts.items() if part is not None} if explain or content else checked)
+        _say_counts(checked)
     else:
-        _show_findings(checked)
+        _show(checked, conformance, listed)
+    return 1 if checked.errors else 0
+
+
+def _show(checked: "VerifyReport", conformance: "ConformReport | None", listed: "ContentReport | None") -> None:
+    _show_findings(checked)
     _say_counts(checked)
-    if conformance is not None and not json:
+    if conformance is not None:
         from eyechart.cli._explain import show_conformance
 
         show_conformance(conformance)
-    return 1 if checked.errors else 0
+    if listed is not None:
+        from eyechart.cli._content import show_content
+
+        show_content(listed)
+
+
+def _explain(release: Path, checked: "VerifyReport", n_pixel_questions: int) -> "ConformReport":
+    from eyechart.releases.conform import explain_release
+
+    damaged = {finding.id for finding in checked.errors if finding.id is not None}
+    return explain_release(release, n_pixel_questions=n_pixel_questions, without=damaged)
 
 
 def _check(release: Path, jobs: int | None) -> "VerifyReport":
@@ -70,6 +104,13 @@ def _check(release: Path, jobs: int | None) -> "VerifyReport":
             n_processes=jobs,
             on_progress=lambda n_done, n_all: progress.update(bar, completed=n_done, total=n_all),
         )
+
+
+def _check_content(release: Path, runs: tuple[Path, ...], jobs: int | None) -> "ContentReport":
+    from eyechart.benchmarks.sum import SumBenchmark
+    from eyechart.releases.content import check_content
+
+    return check_content(SumBenchmark(release), runs, n_processes=jobs)
 
 
 def _show_findings(checked: "VerifyReport") -> None:

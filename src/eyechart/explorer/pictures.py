@@ -1,12 +1,17 @@
 """Where the pictures of a run are: its benchmark, opened again if its files are still there."""
 
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 
 from eyechart.errors import EyechartError
 from eyechart.kinds import Benchmark
 from eyechart.opening import open_benchmark
 from eyechart.schema import Run
+from eyechart.settings import parse_pairs
+
+# Where a release was fetched from is recorded among the options, and is none.
+_ORIGIN = "fetched_from"
 
 
 class BenchmarkPictures:
@@ -35,9 +40,34 @@ class BenchmarkPictures:
     def _opened(self) -> tuple[Benchmark | None, str]:
         name = self._run.benchmark.name
         try:
-            return open_benchmark(name, self._data, self._run.benchmark.options), ""
+            return open_benchmark(name, self._data, opening_options(self._run, self._data)), ""
         except EyechartError as error:
             return None, f"The pictures of {name} are not here ({error.message}). Name their folder with --data."
+
+
+def opening_options(run: Run, data: Path | None) -> dict[str, object]:
+    """Return the options that open a run's benchmark again: the stored ones, and those of its command.
+
+    Where a file lies is no part of a benchmark's identity, so paths stand in the command alone; needles that ``data``
+    names are not named twice.
+    """
+    stored = {name: value for name, value in run.benchmark.options.items() if name != _ORIGIN}
+    options = {**stored, **recorded_options(run.command)}
+    if data is not None:
+        options.pop("needles", None)
+    return options
+
+
+def recorded_options(command: tuple[str, ...]) -> dict[str, object]:
+    """Return the benchmark's options that a run's command gave.
+
+    Example:
+        >>> recorded_options(("eyechart", "run", "complexgrid", "--option", "grid=5", "--option=needles=mine"))
+        {'grid': '5', 'needles': 'mine'}
+    """
+    pairs = [word for before, word in pairwise(command) if before == "--option"]
+    pairs += [word.removeprefix("--option=") for word in command if word.startswith("--option=")]
+    return parse_pairs(pairs, "--option")
 
 
 def recorded_data(command: tuple[str, ...]) -> Path | None:

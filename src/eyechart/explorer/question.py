@@ -11,6 +11,7 @@ from eyechart.explorer.links import Links
 from eyechart.explorer.pages import neighbours
 from eyechart.explorer.study import Entry, ExploredRun, Study
 from eyechart.figures import format_size
+from eyechart.runs.gold import shown_cell
 from eyechart.schema import Box, Composition, Picture, Question, Size
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -275,7 +276,7 @@ def _answer(number: int, run: ExploredRun, entry: Entry, condition: str) -> Answ
         tokens="" if usage is None else f"{_count(usage.input_tokens)} in, {_count(usage.output_tokens)} out",
         seconds="" if response is None or response.seconds is None else f"{response.seconds:.1f} s",
         prompt=entry.request.prompt,
-        gold=_shown_gold(entry, question.answer),
+        gold=(shown_cell(entry.request.view) or "") if question.asks_for_cell else _shown_gold(entry, question.answer),
         diagnostics=() if score is None else score.diagnostics,
     )
 

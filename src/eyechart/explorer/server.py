@@ -226,9 +226,8 @@ def _picture(study: Study, request: Request) -> Picture:
 def _tile(study: Study, pictures: ServedPictures, request: Request) -> Response:
     where = request.path_params
     try:
-        seen = _seen(where["shown"], study, request)
-        cutter = pictures.cutter(where["run"])
-        content = cutter.tile(_picture(study, request), seen, where["level"], where["column"], where["row"])
+        picture, seen = _picture(study, request), _seen(where["shown"], study, request)
+        content = pictures.cutter(where["run"]).tile(picture, seen, where["level"], where["column"], where["row"])
     except EyechartError as error:
         return Response(error.message, status_code=404, media_type="text/plain")
     # The address holds the request's hash, so its pixels never change.
@@ -237,8 +236,8 @@ def _tile(study: Study, pictures: ServedPictures, request: Request) -> Response:
 
 def _thumbnail(study: Study, pictures: ServedPictures, request: Request) -> Response:
     try:
-        cutter = pictures.cutter(request.path_params["run"])
-        content = cutter.thumbnail_png(_picture(study, request), None, _THUMBNAIL_PX)
+        picture = _picture(study, request)
+        content = pictures.cutter(request.path_params["run"]).thumbnail_png(picture, None, _THUMBNAIL_PX)
     except EyechartError as error:
         return Response(error.message, status_code=404, media_type="text/plain")
     return Response(content, media_type="image/png", headers={"Cache-Control": "private, max-age=86400"})

@@ -18,6 +18,7 @@ from eyechart.errors import StoreError
 from eyechart.figures._numbers import (
     MISSING,
     NOT_SCORED,
+    format_acuity,
     format_contrast,
     format_count,
     format_estimate,
@@ -37,6 +38,7 @@ __all__ = [
     "MISSING",
     "NOT_SCORED",
     "accuracies",
+    "format_acuity",
     "format_contrast",
     "format_count",
     "format_estimate",

@@ -4,7 +4,7 @@ Accuracies are percentages and differences are percentage points, each with one 
 What is missing is written as words or as ``MISSING``, never as 0.
 """
 
-from eyechart.schema import Contrast, Estimate, Size
+from eyechart.schema import Acuity, Contrast, Estimate, Size
 
 MINUS = "−"
 TIMES = "×"
@@ -141,3 +141,18 @@ def format_n(n_questions: int, n_clusters: int) -> str:
     """
     questions = f"{format_count(n_questions)} question{'' if n_questions == 1 else 's'}"
     return f"n = {questions} about {format_count(n_clusters)} picture{'' if n_clusters == 1 else 's'}"
+
+
+def format_acuity(acuity: Acuity) -> str:
+    """Say an acuity with its interval, or why there is none.
+
+    Example:
+        >>> format_acuity(Acuity(None, "estimated", px=12.3, low_px=10.0, high_px=14.2))
+        'Acuity 12 px [10, 14].'
+        >>> format_acuity(Acuity(None, "not reached", reason="all is read"))
+        'Acuity not reached: all is read.'
+    """
+    if acuity.px is None:
+        return f"Acuity {acuity.status}: {acuity.reason}."
+    low = "below the smallest" if acuity.low_px is None else format_px(acuity.low_px)
+    return f"Acuity {format_px(acuity.px)} px [{low}, {format_px(acuity.high_px)}]."

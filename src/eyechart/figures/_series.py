@@ -58,7 +58,7 @@ def resolution_points(summary: Summary) -> tuple[Point, ...]:
     points = [
         Point(condition.linear_scale or 1.0, condition, found[condition.condition])
         for condition in summary.conditions
-        if condition.family in {"original", "downsample"} and condition.condition in found
+        if condition.family in {"original", "downsample"} and condition.condition in found and is_plain(condition)
     ]
     if all(point.condition.family == "original" for point in points):
         return ()
@@ -72,7 +72,7 @@ def context_points(summary: Summary) -> dict[str, tuple[Point, ...]]:
     for family in CONTEXT_FAMILIES:
         points = [
             Point(condition.area_ratio, condition, found[condition.condition])
-            for condition in summary.conditions
+            for condition in _one_level(summary.conditions)
             if condition.family == family and condition.condition in found
         ]
         if points:
@@ -83,8 +83,20 @@ def context_points(summary: Summary) -> dict[str, tuple[Point, ...]]:
 def original_estimate(summary: Summary) -> Estimate | None:
     """Return the accuracy on the untouched pictures, None if it was not asked or not scored."""
     found = accuracies(summary)
-    ids = [condition.condition for condition in summary.conditions if condition.family == "original"]
+    ids = [condition.condition for condition in _one_level(summary.conditions) if condition.family == "original"]
     return next((found[condition] for condition in ids if condition in found), None)
+
+
+def is_plain(condition: ConditionSummary) -> bool:
+    """Tell whether a condition is a view as it is, and not a level of a matched design."""
+    return condition.condition == condition.view
+
+
+def _one_level(conditions: Sequence[ConditionSummary]) -> tuple[ConditionSummary, ...]:
+    """Return the plain views; of a matched design its conditions, if it shows each view at one level only."""
+    plain = tuple(condition for condition in conditions if is_plain(condition))
+    views = [condition.view for condition in conditions]
+    return plain or (tuple(conditions) if len(set(views)) == len(views) else ())
 
 
 def unscored(summary: Summary, families: Iterable[str]) -> tuple[str, ...]:

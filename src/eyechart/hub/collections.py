@@ -33,6 +33,15 @@ class Collection(Value, frozen=True):
     about: str = ""
 
 
+_SPLITS = ("testmini", "validation", "test")
+_GRIDS = {"whitebackground": (1, 3, 5, 7, 10), "complexgrid": (3, 5, 7, 10)}
+
+
+def _config_patterns(config: str, split: str) -> tuple[str, ...]:
+    """Return the files of a split of a config, in one folder of files or with a folder per split."""
+    return (f"*{config}/{split}[-/]*",)
+
+
 COLLECTIONS: dict[str, Collection] = {
     collection.name: collection
     for collection in (
@@ -70,6 +79,19 @@ COLLECTIONS: dict[str, Collection] = {
             parts={"4k": ("hr_bench_4k.parquet",), "8k": ("hr_bench_8k.parquet",), "all": ("*.parquet",)},
             about="HR-Bench: 200 questions in four rotations, 0.4 GB (4k) and 2.8 GB (8k) as parquet",
         ),
+        Collection(
+            name="hrscene",
+            layout="files",
+            huggingface="Wenliang04/HRScene",
+            parts={
+                **{split: _config_patterns("realworld_combined", split) for split in _SPLITS},
+                **{
+                    config: _config_patterns(config, "test")
+                    for config in (f"{name}_{n}x{n}" for name, sizes in _GRIDS.items() for n in sizes)
+                },
+            },
+            about="HRScene: three splits of real-world pictures, and grids of needles that eyechart makes without them",
+        ),
     )
 }
 """Collections by name."""
@@ -88,6 +110,19 @@ def find_collection(name: str) -> Collection:
     if name not in COLLECTIONS:
         raise unknown_name("collection", name, tuple(COLLECTIONS))
     return COLLECTIONS[name]
+
+
+def reading(collection: Collection, part: str | None) -> str:
+    """Return the benchmark, with its option, that reads a part: what stands after ``eyechart run``.
+
+    Example:
+        >>> reading(COLLECTIONS["hrscene"], "whitebackground_5x5"), reading(COLLECTIONS["hrscene"], "test")
+        ('whitebackground --option grid=5', 'hrscene --option split=test')
+    """
+    name, _, size = (part or "").rpartition("_")
+    if name in _GRIDS:
+        return f"{name} --option grid={size.partition('x')[0]}"
+    return f"{collection.name} --option split={part}" if part in _SPLITS else collection.name
 
 
 def patterns_of(collection: Collection, part: str | None) -> tuple[str, ...]:

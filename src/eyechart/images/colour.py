@@ -11,6 +11,8 @@ from eyechart.images.probe import ImageForm
 _GREY_MODES = frozenset({"1", "L"})
 _SIXTEEN_BIT_MODES = frozenset({"I;16", "I;16B", "I;16L"})
 _STRAIGHT_ALPHA = {"La": "LA", "RGBa": "RGBA"}
+NO_PROFILE = "CMYK without a usable colour profile has no defined RGB values"
+NO_PROFILE_HINT = "convert the picture to sRGB with the profile of its press"
 _DIRECT_MODES = frozenset({"1", "L", "RGB", "CMYK", "LA", "RGBA"})
 _PROFILE_SPACES = {"GRAY": "L", "RGB ": "RGB", "CMYK": "CMYK"}
 # A profile that moves no channel of the probe colours by more than this is sRGB under another name; converting
@@ -105,10 +107,7 @@ def _convert_by_profile(colour: Image.Image, profile: object, notes: list[str], 
         if converted is not None:
             return converted
     if colour.mode == "CMYK":
-        raise ImageError(
-            f"{place}: CMYK without a usable colour profile has no defined RGB values",
-            hint="convert the picture to sRGB with the profile of its press",
-        )
+        raise ImageError(f"{place}: {NO_PROFILE}", hint=NO_PROFILE_HINT)
     return colour if colour.mode == "RGB" else colour.convert("RGB")
 
 

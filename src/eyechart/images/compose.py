@@ -34,10 +34,12 @@ def compose(source: PixelSource, geometry: Composition, resampler: str = DEFAULT
     decoded = as_decoded(source)
     check_composition(geometry, decoded.size)
     if geometry.resized is not None and is_whole(geometry, decoded.size):
-        return np.asarray(resample(decoded.image, geometry.resized, resampler))
-    kept = kept_pixels(source, geometry)
-    canvas = lay_on_white(geometry.canvas, geometry.offset, kept)
-    return canvas if geometry.resized is None else resize(canvas, geometry.resized, resampler)
+        shrunk = np.asarray(resample(decoded.image, geometry.resized, resampler))
+    else:
+        kept = kept_pixels(source, geometry)
+        canvas = lay_on_white(geometry.canvas, geometry.offset, kept)
+        shrunk = canvas if geometry.resized is None else resize(canvas, geometry.resized, resampler)
+    return shrunk if geometry.enlarged is None else resize(shrunk, geometry.enlarged, resampler)
 
 
 def resize(pixels: Pixels, size: Size, resampler: str = DEFAULT_RESAMPLER) -> Pixels:

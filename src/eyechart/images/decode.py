@@ -1,21 +1,22 @@
 """One policy by which every picture file becomes pixels (``decode@1``)."""
 
-from io import BytesIO
 from pathlib import Path
 
 from PIL import Image, ImageFile
 
 from eyechart.errors import ImageError, UsageError
-from eyechart.images.colour import to_srgb
-from eyechart.images.files import read_whole
+from eyechart.images.colour import NO_PROFILE, NO_PROFILE_HINT, to_srgb
 from eyechart.images.pixels import DecodedImage
-from eyechart.images.probe import BYTE_BITS, PILLOW_FAULTS, ImageForm, describe_stream, open_header
+from eyechart.images.probe import BYTE_BITS, PILLOW_FAULTS, ImageForm, describe_stream, open_header, open_stream
 from eyechart.schema import DecodePolicy
 
 DECODE_VERSION = "decode@1"
 
 # Twice Pillow's default warning threshold: the size above which it speaks of a decompression bomb.
 MAX_DECODED_PIXELS = 178_956_970
+
+MAX_HELD_PIXELS = 64_000_000
+"""Above this, callers do not hold a picture's file in memory beside its pixels."""
 
 NOTES = {
     "alpha_flattened": "transparency was laid on the matte",
@@ -65,6 +66,7 @@ def decode(source: Path | bytes, policy: DecodePolicy | None = None, place: str 
         UsageError: If the policy's version is not known.
 
     Example:
+        >>> from io import BytesIO
         >>> stream = BytesIO()
         >>> Image.new("LA", (2, 1), (0, 0)).save(stream, "PNG")
         >>> decoded = decode(stream.getvalue())
@@ -75,8 +77,7 @@ def decode(source: Path | bytes, policy: DecodePolicy | None = None, place: str 
     if policy.version != DECODE_VERSION:
         raise UsageError(f"unknown decode policy {policy.version!r}", hint=f"this eyechart knows {DECODE_VERSION}")
     place = place or (str(source) if isinstance(source, Path) else "picture")
-    content = source if isinstance(source, bytes) else read_whole(source, place)
-    form = describe_stream(content, place)
+    form = describe_stream(source, place)
     check_decodable(form, place)
     if form.size.n_px > MAX_DECODED_PIXELS:
         raise ImageError(
@@ -84,7 +85,7 @@ def decode(source: Path | bytes, policy: DecodePolicy | None = None, place: str 
             f"{MAX_DECODED_PIXELS:,} are not decoded at once",
             hint="make it smaller, or build its views in bounded memory with eyechart build or eyechart.images.giga",
         )
-    image = _load(content, place)
+    image = _load(source, place)
     image, orientation_notes = _orient(image, form, policy)
     rgb, notes = to_srgb(image, form, policy.matte, place)
     if form.has_gamma:
@@ -133,8 +134,10 @@ def check_decodable(form: ImageForm, place: str) -> None:
     """Refuse what no policy option can make one picture of.
 
     Raises:
-        ImageError: If there is more than one frame or page, or a PNG has no end.
+        ImageError: If there is more than one frame or page, a PNG has no end, or CMYK has no profile.
     """
+    if form.mode == "CMYK" and not form.has_icc:
+        raise ImageError(f"{place}: {NO_PROFILE}", hint=NO_PROFILE_HINT)
     if not form.is_complete:
         raise ImageError(
             f"{place}: truncated, the end of the PNG is missing", hint="the file is damaged; fetch it again"
@@ -147,18 +150,20 @@ def check_decodable(form: ImageForm, place: str) -> None:
         )
 
 
-def _load(content: bytes, place: str) -> Image.Image:
+def _load(source: Path | bytes, place: str) -> Image.Image:
+    """Return the decoded picture; a file is read as it is decoded, never held whole beside its pixels."""
     if ImageFile.LOAD_TRUNCATED_IMAGES:
         raise ImageError(
             f"{place}: Pillow was told to accept truncated files in this process",
             hint="leave PIL.ImageFile.LOAD_TRUNCATED_IMAGES at False",
         )
-    image = open_header(BytesIO(content), place)
-    try:
-        image.load()
-    except PILLOW_FAULTS as error:
-        raise ImageError(f"{place}: cannot decode ({error})", hint="the file is damaged; fetch it again") from error
-    return image
+    with open_stream(source, place) as stream:
+        image = open_header(stream, place)
+        try:
+            image.load()
+        except PILLOW_FAULTS as error:
+            raise ImageError(f"{place}: cannot decode ({error})", hint="the file is damaged; fetch it again") from error
+        return image
 
 
 def _orient(image: Image.Image, form: ImageForm, policy: DecodePolicy) -> tuple[Image.Image, list[str]]:

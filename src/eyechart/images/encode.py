@@ -83,7 +83,7 @@ def flat_parts(
         GeometryError: If the composition does not fit the original or its canvas.
         UsageError: If the resampler is unknown.
     """
-    if geometry.resized is not None:
+    if geometry.resized is not None or geometry.enlarged is not None:
         return geometry.size, (0, 0), compose(source, geometry, resampler)
     decoded = as_decoded(source)
     check_composition(geometry, decoded.size)

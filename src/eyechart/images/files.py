@@ -50,7 +50,7 @@ def write_pieces(path: Path, pieces: Iterable[bytes]) -> tuple[str, int]:
         finally:
             partial.unlink(missing_ok=True)
     except OSError as error:
-        raise _cannot_write(path, error) from error
+        raise cannot_write(path, error) from error
     return digest.hexdigest(), n_bytes
 
 
@@ -74,7 +74,7 @@ def link_or_copy(source: Path, path: Path) -> None:
         finally:
             partial.unlink(missing_ok=True)
     except OSError as error:
-        raise _cannot_write(path, error) from error
+        raise cannot_write(path, error) from error
 
 
 def _partial(path: Path) -> Path:
@@ -87,7 +87,8 @@ def _write_all(descriptor: int, piece: bytes) -> None:
         rest = rest[os.write(descriptor, rest) :]
 
 
-def _cannot_write(path: Path, error: OSError) -> StoreError:
+def cannot_write(path: Path, error: OSError) -> StoreError:
+    """Return the error for a file that cannot be written, with what the reader can do about it."""
     is_full = error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
     hint = "free some space and run again" if is_full else "check that the folder exists and can be written"
     return StoreError(f"{path}: cannot write ({error.strerror})", hint=hint)

@@ -3,6 +3,7 @@
 import struct
 from collections.abc import Callable
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
@@ -55,6 +56,8 @@ _ORIENTATIONS = range(1, 9)
 _SIDEWAYS = range(5, 9)
 _BITS_PER_SAMPLE = 258
 _TILE_WIDTH = 322
+# Writers of pyramids round a halved odd side up or down.
+_MAX_ODD = 2
 _ALPHA_MODES = frozenset({"LA", "La", "PA", "RGBA", "RGBa"})
 _TIFF_MAGIC = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 
@@ -89,11 +92,12 @@ class ImageForm(Value, frozen=True):
     has_gamma: bool = False
     is_complete: bool = True
     is_tiled: bool = False
+    is_pyramid: bool = False
 
     @property
     def is_animated(self) -> bool:
-        """Whether there is more than one frame or page."""
-        return self.n_frames > 1
+        """Whether there is more than one frame or page; smaller copies of the first page are none."""
+        return self.n_frames > 1 and not self.is_pyramid
 
     @property
     def is_cmyk(self) -> bool:
@@ -177,7 +181,7 @@ def describe_stream(source: Path | bytes, place: str) -> ImageForm:
     Raises:
         ImageError: If it cannot be read or is no picture.
     """
-    with _open_stream(source, place) as stream:
+    with open_stream(source, place) as stream:
         header = open_header(stream, place)
         media_type = header.get_format_mimetype() or ""
         if media_type == "image/png":
@@ -195,7 +199,7 @@ def embedded_profile(path: Path) -> bytes | None:
     Raises:
         ImageError: If the file cannot be read or is no picture.
     """
-    with _open_stream(path, str(path)) as stream:
+    with open_stream(path, str(path)) as stream:
         profile = open_header(stream, str(path)).info.get("icc_profile")
         return profile if isinstance(profile, bytes) else None
 
@@ -251,7 +255,12 @@ def stored_size(header: ImageFile.ImageFile) -> Size:
     return Size(width, height)
 
 
-def _open_stream(source: Path | bytes, place: str) -> BinaryIO:
+def open_stream(source: Path | bytes, place: str) -> BinaryIO:
+    """Return encoded bytes, or a file opened for reading, as a stream to close.
+
+    Raises:
+        ImageError: If the file cannot be opened.
+    """
     if isinstance(source, bytes):
         return BytesIO(source)
     try:
@@ -267,7 +276,7 @@ def _damaged(place: str, media_type: str, error: Exception) -> ImageError:
 
 
 def _size_and_type(path: Path) -> tuple[Size, str]:
-    with _open_stream(path, str(path)) as stream:
+    with open_stream(path, str(path)) as stream:
         header = open_header(stream, str(path))
         return stored_size(header), header.get_format_mimetype() or ""
 
@@ -304,6 +313,23 @@ def _pillow_form(header: ImageFile.ImageFile, media_type: str) -> ImageForm:
         n_frames=getattr(header, "n_frames", 1),
         is_progressive=bool(header.info.get("progressive")),
         is_tiled=isinstance(header, TiffImagePlugin.TiffImageFile) and _TILE_WIDTH in header.tag_v2,
+        is_pyramid=isinstance(header, TiffImagePlugin.TiffImageFile) and _is_pyramid(header),
+    )
+
+
+def _is_pyramid(header: TiffImagePlugin.TiffImageFile) -> bool:
+    """Whether the further pages of a TIFF are copies of the one before, each at half its sides."""
+    n_pages = header.n_frames
+    if n_pages == 1:
+        return False
+    sizes = []
+    for page in range(n_pages):
+        header.seek(page)
+        sizes.append(stored_size(header))
+    header.seek(0)
+    return all(
+        abs(2 * small.width - large.width) <= _MAX_ODD and abs(2 * small.height - large.height) <= _MAX_ODD
+        for large, small in pairwise(sizes)
     )
 
 

@@ -6,12 +6,13 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from eyechart.errors import UsageError
+from eyechart.errors import ImageError, UsageError
 from eyechart.images.compose import lay_on_white
-from eyechart.images.decode import MAX_DECODED_PIXELS, decode
+from eyechart.images.decode import MAX_HELD_PIXELS, decode
 from eyechart.images.encode import JpegSettings, encode_jpeg, flat_parts, renderer
 from eyechart.images.files import link_or_copy, read_whole, write_pieces
-from eyechart.images.hash import pixel_sha256, pixel_sha256_on_white
+from eyechart.images.giga import LargeImage, is_better_read_in_parts, needs_tiles
+from eyechart.images.hash import file_sha256, pixel_sha256, pixel_sha256_on_white
 from eyechart.images.pixels import Pixels
 from eyechart.images.png import png_pieces
 from eyechart.images.probe import describe_stream, probe_image
@@ -124,20 +125,22 @@ def _is_jpeg(name: str) -> bool:
 
 def _open_original(path: Path, settings: RenderSettings, place: str) -> _Original:
     form = describe_stream(path, place)
-    if form.size.n_px > MAX_DECODED_PIXELS:
-        from eyechart.images.giga import LargeImage  # loads libvips
-
+    if is_better_read_in_parts(form, settings.resampler):
         large = LargeImage(path, settings.decode, place)
         # What decoding found is known once a region was read; one pixel is enough.
         notes = large.region(Box(0, 0, 1, 1)).notes
         return _Original(probe_image(path), notes, partial(large.flat_parts, resampler=settings.resampler))
-    content = read_whole(path, place)
-    decoded = decode(content, settings.decode, place)
+    # Beside the pixels of such a picture its file is not held as well.
+    source = path if form.size.n_px > MAX_HELD_PIXELS else read_whole(path, place)
+    sha256, n_bytes = (
+        file_sha256(path) if isinstance(source, Path) else (hashlib.sha256(source).hexdigest(), len(source))
+    )
+    decoded = decode(source, settings.decode, place)
     ref = ImageRef(
-        file_sha256=hashlib.sha256(content).hexdigest(),
+        file_sha256=sha256,
         size=form.size,
         media_type=form.media_type,
-        n_bytes=len(content),
+        n_bytes=n_bytes,
         pixel_sha256=pixel_sha256(decoded.pixels) if settings.hash_pixels else None,
     )
     return _Original(ref, decoded.notes, partial(flat_parts, decoded, resampler=settings.resampler))
@@ -149,6 +152,9 @@ def _write_view(
     resampler = None if geometry.resized is None else settings.resampler
     canvas, offset, pixels = original.parts(geometry)
     if _is_jpeg(name):
+        if needs_tiles(canvas):
+            hint = "PNG leaves out what is white: use --encoding png"
+            raise ImageError(f"{name}: {canvas.n_px:,} pixels are not encoded as JPEG at once", hint=hint)
         image = _write_jpeg(lay_on_white(canvas, offset, pixels), out_dir / name, settings)
         return RenderedView(name, image, _renderer(resampler, settings.jpeg))
     sha256, n_bytes = write_pieces(out_dir / name, png_pieces(canvas, offset, pixels))

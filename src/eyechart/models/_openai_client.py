@@ -3,7 +3,7 @@
 import difflib
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from eyechart.batching import BatchLimits, BatchProgress
 from eyechart.errors import ModelError
@@ -27,8 +27,11 @@ from eyechart.models._stainless import RawCall, ask_sdk
 from eyechart.schema import JsonObject, content_sha256
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import openai
 
+AnyChatSettings = TypeVar("AnyChatSettings", bound=ChatSettings)
 LISTING_SECONDS = 10.0
 N_LISTED = 8
 # What eyechart sends by itself, so that --extra-body cannot contradict what a run records.
@@ -41,16 +44,27 @@ _OWN_FIELDS: JsonObject = dict.fromkeys(
 
 
 def open_compatible(
-    provider: Provider, declared: type[ChatSettings], name: str, options: ModelOptions
+    provider: Provider,
+    declared: type[AnyChatSettings],
+    name: str,
+    options: ModelOptions,
+    make: "Callable[[Provider, str, AnyChatSettings, ModelOptions], CompatibleModel] | None" = None,
 ) -> "CompatibleModel":
     """Return a model of a provider that speaks OpenAI's chat completions, without contacting it.
+
+    Args:
+        provider: The provider.
+        declared: Its settings.
+        name: The model's name.
+        options: How it is reached.
+        make: Its class, if it is more than ``CompatibleModel``.
 
     Raises:
         UsageError: If a setting, the base URL or ``extra_body`` is wrong.
     """
     settings = read_sent_settings(declared, options, f"{provider.name}/{name}")
     merged({**_OWN_FIELDS, **settings.body_fields()}, options.extra_body)
-    return CompatibleModel(provider, name, settings, options)
+    return (make or CompatibleModel)(provider, name, settings, options)
 
 
 class CompatibleModel(HostedModel["openai.AsyncOpenAI"]):

@@ -1,6 +1,7 @@
 """What a model gets without looking: ``blind_letter/best`` gives the most frequent right letter, ``…/A`` always A."""
 
 from collections import Counter
+from string import ascii_uppercase
 from typing import Literal
 
 import msgspec
@@ -50,7 +51,7 @@ class BlindLetterModel:
 
     def take_gold(self, gold: Gold) -> None:
         """Choose the most frequent right letter, the first in the alphabet among equals."""
-        counts = Counter(letter for letter in gold.values() if letter is not None)
+        counts = Counter(letter for letter in gold.values() if letter is not None and letter in ascii_uppercase)
         if self._is_best and counts:
             self._letter = min(counts, key=lambda letter: (-counts[letter], letter))
 

@@ -1,5 +1,7 @@
 """Models that run here, through transformers: ``hf/Org/Name``, or ``hf//path/of/a/folder`` (extra ``[hf]``)."""
 
+import asyncio
+import datetime
 import importlib.util
 from pathlib import Path
 from typing import Literal
@@ -13,6 +15,7 @@ from eyechart.models._chat_settings import read_sent_settings, recorded_settings
 from eyechart.models._local_weights import folder_fingerprint
 from eyechart.models._transformers import LocalModel, LocalSettings
 from eyechart.schema import ModelIdentity
+from eyechart.seen.rules import Rule
 
 __all__ = ["HfKind"]
 
@@ -62,6 +65,7 @@ class HfModel:
         )
         self.max_concurrency: int | None = settings.batch_size * _WAITING_BATCHES
         self._is_folder = is_folder
+        self._name, self._settings = name, settings
         self._local = LocalModel(name, settings, options)
         self._batches = Batches(self._local.answer_batch, settings.batch_size)
 
@@ -87,6 +91,20 @@ class HfModel:
             BadRequestError: If the model does not exist, or needs code of its own that was not allowed.
         """
         return self.identity.fingerprint if self._is_folder else self._local.commit()
+
+    async def seen_rule(self, today: datetime.date) -> Rule | None:
+        """Return what the model's own processor does to pictures; None where its code was allowed to be its own.
+
+        Raises:
+            UsageError: If there is no processor.
+        """
+        from eyechart.seen.local.loading import load_processor, processor_rule  # deferred: loads transformers
+
+        if self._settings.trust_remote_code:
+            return None
+        arguments = self._settings.processor
+        processor = await asyncio.to_thread(load_processor, self._name, self.identity.revision, arguments)
+        return processor_rule(processor, self.identity, today)
 
     async def close(self) -> None:
         """Release the weights."""

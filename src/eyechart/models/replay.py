@@ -103,6 +103,16 @@ class ReplayModel:
         known = {(_plain(question_id), view) for question_id, view in planned}
         return tuple(key for key in self._answers if (_plain(key.question_id), key.view) not in known)
 
+    def review_plan(self, planned: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+        """Say which rows of the file answer nothing that is asked."""
+        unknown = self.unknown_rows(planned)
+        if not unknown:
+            return ()
+        first = unknown[0]
+        where = f" in view {first.view}" if first.view else ""
+        counts = f"{len(unknown)} of {len(self._answers)} answers in {self._path.name}"
+        return (f"{counts} belong to nothing that is asked; the first is that of question {first.question_id}{where}",)
+
     async def close(self) -> None:
         """Nothing is held open."""
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import re
 from collections.abc import Mapping
 from typing import Literal
 
@@ -19,6 +20,9 @@ __all__ = ["SimulatedKind"]
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 CANNOT_TELL = "I cannot tell from this picture."
+WRONG_TEXT = "something else entirely"
+"""What is answered to a free question instead of the right text."""
+_CELL = re.compile(r"row: (\d+), col: (\d+)")
 
 # Made up, but in the order that SUM-like studies find: context helps, resolution lost hurts.
 _VLM_ACCURACY = (
@@ -123,7 +127,7 @@ class SimulatedModel:
         )
 
     def take_gold(self, gold: Gold) -> None:
-        """Receive the right letter of every request id."""
+        """Receive the right letter of every request id, or the right text of a free question."""
         self._gold = gold
 
     def take_image_groups(self, groups: Mapping[str, str]) -> None:
@@ -139,13 +143,13 @@ class SimulatedModel:
 
         Args:
             view: View id.
-            n_options: Options of each question.
+            n_options: Options of each question, 0 for free ones, which no guess hits.
             target_px: Target's size as seen, where the model has a threshold.
         """
         settings = self._settings
         knowing = (1 - settings.guess_rate) * self._accuracy(view, n_options, target_px)
         readable = (1 - settings.refusal_rate) * (1 - settings.truncation_rate) * (1 - settings.format_failure_rate)
-        return readable * (knowing + settings.guess_rate / n_options)
+        return readable * (knowing + (settings.guess_rate / n_options if n_options else 0.0))
 
     async def answer(self, ask: Ask) -> Reply:
         """Answer as the settings say.
@@ -182,20 +186,23 @@ class SimulatedModel:
         if self._draw("truncation", asked.request_id) < settings.truncation_rate:
             return Reply(text="", reasoning="Let me look at the", finish="length", usage=usage)
         gold = self._gold.get(asked.request_id)
-        if gold is None or not n_options or self._draw("format", asked.request_id) < settings.format_failure_rate:
+        if gold is None or self._draw("format", asked.request_id) < settings.format_failure_rate:
             return Reply(text=CANNOT_TELL, finish="stop", usage=usage)
-        return Reply(text=self._letter(asked, gold, LETTERS[:n_options]), finish="stop", usage=usage)
+        return Reply(text=self._answer(asked, gold, LETTERS[:n_options]), finish="stop", usage=usage)
 
-    def _letter(self, asked: AskedIdentity, gold: str, letters: str) -> str:
+    def _answer(self, asked: AskedIdentity, gold: str, letters: str) -> str:
+        """Return the right letter or another; of a free question the right text or one that is wrong for certain."""
         # What a question gets is drawn by question and condition, so that repeats agree but for the noise.
         cell = f"{asked.question_id} {asked.condition}"
         if self._draw("noise", f"{cell} {asked.repeat}") < self._settings.noise:
             cell = f"{cell} {asked.repeat}"
         if self._draw("guess", cell) < self._settings.guess_rate:
-            return pick(letters, self._draw("guessed letter", cell))
+            return pick(letters, self._draw("guessed letter", cell)) if letters else _wrong_text(gold)
         target_px = self._target_px.get(asked.request_id)
         if self._ability(asked.question_id, cell) < self._accuracy(asked.view, len(letters), target_px):
             return gold
+        if not letters:
+            return _wrong_text(gold)
         others = letters.replace(gold, "")
         return pick(others, self._draw("wrong letter", cell)) if others else gold
 
@@ -222,12 +229,20 @@ class SimulatedModel:
             raise BadRequestError(
                 "a simulated model with threshold_px was not told the target's size", hint="call take_target_px first"
             )
-        chance = min(accuracy, 1 / max(1, n_options))
+        chance = min(accuracy, 1 / n_options) if n_options else 0.0
         rise = 1 / (1 + math.exp(-self._settings.slope * math.log2(max(target_px, 1e-9) / threshold_px)))
         return chance + (accuracy - chance) * rise
 
     def _draw(self, purpose: str, key: str) -> float:
         return uniform(self._settings.seed, purpose, key)
+
+
+def _wrong_text(gold: str) -> str:
+    """Return a text that is wrong for certain: another cell where a cell is right."""
+    cell = _CELL.fullmatch(gold)
+    if cell is None:
+        return WRONG_TEXT
+    return f"row: {2 if cell[1] == '1' else 1}, col: {cell[2]}"
 
 
 def _names(view: str) -> tuple[str, ...]:

@@ -1,10 +1,17 @@
 """Models behind a running vLLM server: ``vllm/NAME``, by default at port 8000 of this machine."""
 
+import asyncio
+import datetime
+
 from eyechart.kinds import Model, ModelOptions
 from eyechart.models._chat_settings import ChatSettings, Detail, LengthParameter, sent
-from eyechart.models._endpoint import Provider
-from eyechart.models._openai_client import open_compatible
-from eyechart.schema import JsonObject
+from eyechart.models._endpoint import Provider, find_base_url, find_key
+from eyechart.models._hosted import Line
+from eyechart.models._openai_client import CompatibleModel, open_compatible
+from eyechart.models._vllm_render import VllmRender
+from eyechart.schema import JsonObject, content_sha256
+from eyechart.seen.rules import Rule
+from eyechart.seen.served.resizer import ServedResizer, served_rule
 
 __all__ = ["VllmKind"]
 
@@ -43,6 +50,27 @@ class VllmSettings(ChatSettings, frozen=True, kw_only=True):
         return {**super().body_fields(), **sent(own)}
 
 
+class VllmModel(CompatibleModel):
+    """A model behind vLLM, whose server can be asked what it does to pictures before anything is answered."""
+
+    def __init__(self, provider: Provider, name: str, settings: VllmSettings, options: ModelOptions) -> None:
+        super().__init__(provider, name, settings, options)
+        self._vllm_settings = settings
+
+    async def seen_rule(self, today: datetime.date) -> Rule | None:
+        """Ask the server about blank pictures of some sizes; None where it has neither of the two endpoints for that.
+
+        Raises:
+            TransientModelError: If no server answers.
+            AuthenticationError: If the key is refused.
+        """
+        base_url = find_base_url(self._provider, self._options.base_url)
+        line = Line(base_url, find_key(self._provider, base_url), self._options.timeout_seconds)
+        render = VllmRender(line, self.identity.name, self._vllm_settings, self._options.extra_body)
+        resizer = await asyncio.to_thread(ServedResizer, render, content_sha256(self.identity))
+        return served_rule(resizer, self.identity, today) if resizer.is_told else None
+
+
 class VllmKind:
     """Models served by vLLM."""
 
@@ -54,4 +82,4 @@ class VllmKind:
         Raises:
             UsageError: If a setting or the base URL is wrong.
         """
-        return open_compatible(PROVIDER, VllmSettings, name, options)
+        return open_compatible(PROVIDER, VllmSettings, name, options, VllmModel)

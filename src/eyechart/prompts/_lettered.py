@@ -26,7 +26,23 @@ def with_choices(stem: str, choices: Sequence[str]) -> str:
         B. blue
         Answer with the option's letter from the given choices directly.
     """
+    return "\n".join([stem, *lettered_lines(choices, "{}. "), ASK_FOR_LETTER if choices else ASK_FOR_WORDS])
+
+
+def lettered_lines(choices: Sequence[str], form: str) -> list[str]:
+    """Return one line per choice behind its letter; choices are not changed.
+
+    Args:
+        choices: Up to 26 options in the order shown.
+        form: What stands before a choice, with ``{}`` for the letter.
+
+    Raises:
+        ValueError: If there are more than 26 choices.
+
+    Example:
+        >>> lettered_lines(["red", "blue"], "({}) ")
+        ['(A) red', '(B) blue']
+    """
     if len(choices) > MAX_CHOICES:
         raise ValueError(f"{len(choices)} choices, but only {MAX_CHOICES} letters")
-    lines = [f"{letter}. {choice}" for letter, choice in zip(string.ascii_uppercase, choices, strict=False)]
-    return "\n".join([stem, *lines, ASK_FOR_LETTER if choices else ASK_FOR_WORDS])
+    return [form.format(letter) + choice for letter, choice in zip(string.ascii_uppercase, choices, strict=False)]

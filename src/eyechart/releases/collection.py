@@ -23,8 +23,10 @@ class SourceRecipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         name: Name in ``source_dataset``; what the benchmark says if None.
         data: What it reads, relative to the recipe.
         options: Its options.
+        boxes: File of target boxes for a source that publishes none, relative to the recipe.
         select: File with the ids to take, in this order, relative to the recipe; all if None.
         task: Task of its questions that have none.
+        task_field: Foreign field that says a question's task better than the source's own task does.
         notice: Text file with the terms of this source, relative to the recipe.
     """
 
@@ -32,9 +34,16 @@ class SourceRecipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str | None = None
     data: str | None = None
     options: dict[str, object] = msgspec.field(default_factory=dict)
+    boxes: str | None = None
     select: str | None = None
     task: str | None = None
+    task_field: str | None = None
     notice: str | None = None
+
+    def all_options(self, folder: Path) -> dict[str, object]:
+        """Return the options with the boxes among them, as a path that holds wherever the command runs."""
+        boxes = {"boxes": str((folder / self.boxes).absolute())} if self.boxes else {}
+        return {**self.options, **boxes}
 
 
 class CollectionRecipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -66,6 +75,7 @@ class Part(NamedTuple):
     ids: tuple[str, ...] | None = None
     name: str | None = None
     task: str | None = None
+    task_field: str | None = None
 
 
 class CollectionBenchmark:
@@ -88,7 +98,7 @@ class CollectionBenchmark:
             chosen = [_numbered(question, f"{first_id + n:0{ID_DIGITS}d}") for n, question in enumerate(chosen)]
         self._questions = tuple(chosen)
         _check_unique(self._questions)
-        identities = [[part.benchmark.identity, part.ids, part.name, part.task] for part in parts]
+        identities = [[part.benchmark.identity, part.ids, part.name, part.task, part.task_field] for part in parts]
         name = "collection" if len(parts) > 1 else parts[0].benchmark.identity.name
         self.identity = BenchmarkIdentity(name=name, revision=content_sha256([identities, first_id]))
 
@@ -146,10 +156,13 @@ def open_collection(recipe: CollectionRecipe, folder: Path) -> CollectionBenchma
     """
     parts = [
         Part(
-            benchmark=open_benchmark(source.benchmark, folder / source.data if source.data else None, source.options),
+            benchmark=open_benchmark(
+                source.benchmark, folder / source.data if source.data else None, source.all_options(folder)
+            ),
             ids=read_ids(folder / source.select) if source.select else None,
             name=source.name,
             task=source.task,
+            task_field=source.task_field,
         )
         for source in recipe.sources
     ]
@@ -227,9 +240,9 @@ def _find(known: Mapping[str, Question], name: str) -> Question | None:
 def _named(question: Question, part: Part) -> Question:
     extra = dict(question.extra)
     extra.setdefault("source_image_id", part.benchmark.image_path(question.image).name)
-    return msgspec.structs.replace(
-        question, source=part.name or question.source, task=question.task or part.task, extra=extra
-    )
+    said = question.extra.get(part.task_field) if part.task_field else None
+    task = (said if isinstance(said, str) and said else question.task) or part.task
+    return msgspec.structs.replace(question, source=part.name or question.source, task=task, extra=extra)
 
 
 def _numbered(question: Question, question_id: str) -> Question:

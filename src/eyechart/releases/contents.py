@@ -23,8 +23,6 @@ from eyechart.hub.record import read_record
 from eyechart.releases.findings import Finding, found
 from eyechart.releases.journal import JOURNAL_NAME
 
-# The mirror's automatic review removed these two files; the card names them.
-MIRROR_OMISSIONS = frozenset({"data/crop_1_5x/test/images/000602.png", "data/downsample_0_75/test/images/000075.jpg"})
 METADATA_FILES = ("image_manifest", "validation_summary", "errata", "path_mapping")
 
 

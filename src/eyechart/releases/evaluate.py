@@ -10,15 +10,16 @@ import numpy as np
 from eyechart.kinds import Scorer
 from eyechart.releases.predictions import Prediction, PredictionKey, views_of
 from eyechart.releases.view_geometry import known_view
-from eyechart.schema import Estimate, Question, Response, Score, Value
+from eyechart.schema import Contrast, Estimate, Question, Response, Score, Value
 from eyechart.stats.arrays import Floats
 from eyechart.stats.clusters import cluster_sums, find_clusters
-from eyechart.stats.conditions import ScoreTable, accuracy_by_condition
+from eyechart.stats.conditions import ScoreTable, accuracy_by_condition, contrasts_between
 from eyechart.stats.proportion import critical_t
 
 MACRO_METHOD = "mean of group accuracies, linearised over images with one right and one wrong pseudo-question a group"
 _N_PSEUDO = 2
 CONFIDENCE = 0.95
+_BASELINE = "original"
 
 
 class PredictionCell(Value, frozen=True):
@@ -49,11 +50,13 @@ class PredictionReport(Value, frozen=True):
     """The scores of all predictions and what they add up to.
 
     ``macro`` holds unweighted means over tasks and over sources of ``accuracy_sum``, one per view and grouping.
+    ``contrasts`` are paired differences of every view from the original, on the questions answered in both.
     """
 
     scorer: str
     cells: tuple[PredictionCell, ...]
     macro: tuple[Estimate, ...]
+    contrasts: tuple[Contrast, ...]
     scores: dict[str, tuple[Score | None, ...]]
     question_ids: tuple[str, ...]
 
@@ -95,7 +98,14 @@ def evaluate_predictions(
         for field in ("task", "source")
         if len(_groups(judged, field)) > 1
     )
-    return PredictionReport(scorer_id, cells, macro, scores, tuple(question.id for question in judged))
+    return PredictionReport(
+        scorer=scorer_id,
+        cells=cells,
+        macro=macro,
+        contrasts=_contrasts(judged, scores, scorer_id),
+        scores=scores,
+        question_ids=tuple(question.id for question in judged),
+    )
 
 
 Columns = tuple[tuple[Score | None, ...], ...]
@@ -124,6 +134,24 @@ def shown_gold(question: Question, choices: Sequence[str]) -> str | None:
     if question.answer is None or tuple(choices) == question.choices:
         return question.answer
     return ascii_uppercase[list(choices).index(question.choices[ascii_uppercase.index(question.answer)])]
+
+
+def _contrasts(
+    questions: Sequence[Question], scores: Mapping[str, tuple[Score | None, ...]], scorer: str
+) -> tuple[Contrast, ...]:
+    """Return view − original for every other view, none where the original was not answered."""
+    if _BASELINE not in scores or len(scores) == 1:
+        return ()
+    rows = list(zip(*scores.values(), strict=True))
+    table = ScoreTable(
+        values=np.array([[0.0 if score is None else score.value or 0.0 for score in row] for row in rows]),
+        present=np.array([[score is not None for score in row] for row in rows]),
+        image_groups=[question.image_group for question in questions],
+        conditions=tuple(scores),
+        scorer=scorer,
+    )
+    pairs = [(view, _BASELINE) for view in scores if view != _BASELINE]
+    return contrasts_between(table, pairs)
 
 
 def _by_view(scores: Mapping[str, tuple[Score | None, ...]]) -> dict[str, Columns]:

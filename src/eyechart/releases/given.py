@@ -22,6 +22,9 @@ ONLY_VIEW = "original"
 """The view of files that are scored without a benchmark and name none."""
 
 
+_SUFFIXES = (".jsonl", ".json", ".csv", ".parquet", ".xlsx", ".tsv")
+
+
 class GivenFile(Value, frozen=True):
     """One prediction file: what wrote it (None: plain rows), and how many predictions it holds."""
 
@@ -58,7 +61,7 @@ def read_given(
     """Read prediction files: JSONL, JSON, CSV or parquet rows (sum.md 1.9), VLMEvalKit tables, lmms-eval samples.
 
     Args:
-        paths: The files.
+        paths: The files, or folders that hold nothing but such files (one per view, for example).
         benchmark: What they answer; None for one self-contained file of a kit.
         view: The view of rows that name none; else the file's name may end in it.
         metric: For lmms-eval, whose values are their scores.
@@ -67,6 +70,7 @@ def read_given(
         BenchmarkError: If a file or row is damaged, or answers differ about one question and view.
         UsageError: If a view is missing or unknown, or a file needs a benchmark and none is given.
     """
+    paths = _files(paths)
     if benchmark is None:
         return _read_alone(paths, view, metric)
     questions = tuple(benchmark.questions())
@@ -96,6 +100,23 @@ def read_given(
         n_repeated=sum(part.n_repeated for part in parts),
         other_answers=tuple(dict.fromkeys(name for part in parts for name in part.other_answers)),
     )
+
+
+def _files(paths: Sequence[Path]) -> list[Path]:
+    """Return the files named, and those of the folders named, by name.
+
+    Raises:
+        UsageError: If a folder holds none.
+    """
+    found: list[Path] = []
+    for path in paths:
+        inside = [path]
+        if path.is_dir():
+            inside = sorted(file for file in path.iterdir() if file.suffix.lower() in _SUFFIXES)
+            if not inside:
+                raise UsageError(f"{path} holds no prediction file", hint=f"they end in {', '.join(_SUFFIXES)}")
+        found += inside
+    return found
 
 
 def _read_alone(paths: Sequence[Path], view: str | None, metric: str | None) -> Given:

@@ -6,13 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from eyechart.benchmarks._release import MEDIA_TYPES, ManifestEntry
+from eyechart.benchmarks._release import MEDIA_TYPES, MIRROR_OMISSIONS, ManifestEntry
 from eyechart.errors import EyechartError, ImageError
 from eyechart.images.decode import MAX_DECODED_PIXELS, decode
 from eyechart.images.files import read_whole
 from eyechart.images.pixels import DecodedImage
 from eyechart.images.probe import ImageForm, describe_stream
-from eyechart.releases.contents import MIRROR_OMISSIONS
 from eyechart.releases.findings import Finding, found
 from eyechart.releases.pixel_checks import check_pixels
 from eyechart.schema import Box, Size, Value

@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from eyechart.errors import StoreError
-from eyechart.images.files import write_pieces
+from eyechart.images.files import cannot_write, write_pieces
 from eyechart.schema import Value
 
 JOURNAL_NAME = ".eyechart-build.jsonl"
@@ -63,7 +63,7 @@ class Journal:
             with self._path.open("ab") as stream:
                 stream.write(lines)
         except OSError as error:
-            raise StoreError(f"{self._path}: cannot write ({error.strerror})", hint="free some space") from error
+            raise cannot_write(self._path, error) from error
 
     def remove(self) -> None:
         """Delete the journal: the manifest now says the same."""

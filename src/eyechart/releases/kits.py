@@ -86,7 +86,7 @@ def recognise_kit(path: Path) -> Kit | None:
         return "vlmevalkit"
     if suffix not in {".json", ".jsonl"} or not path.is_file():
         return None
-    first = next(_json_rows(path) if suffix == ".json" else read_rows(path), None)
+    first = next(_json_rows(path) if suffix == ".json" else _jsonl_rows(path), None)
     names = set(first.values) if first else set()
     if "doc_id" in names and names & {"resps", "filtered_resps"}:
         return "lmms-eval"
@@ -105,10 +105,10 @@ def read_kit(path: Path, kit: Kit, *, metric: str | None = None) -> tuple[KitRow
         BenchmarkError: If the file cannot be read, lacks a column, or has no metric of that name.
     """
     if kit == "vlmevalkit":
-        hits, logs = _judged(path)
-        rows = tuple(_vlmevalkit_row(row, hits, logs) for row in _table(path))
+        judged = _judged(path)
+        rows = tuple(_vlmevalkit_row(row, judged) for row in _table(path))
     else:
-        rows = tuple(_lmms_row(row, metric) for row in read_rows(path))
+        rows = tuple(_lmms_row(row, metric) for row in _jsonl_rows(path))
     if not rows:
         raise BenchmarkError(f"{path} holds no prediction", hint="was the file copied completely?")
     if metric is not None and all(row.theirs is None for row in rows):
@@ -205,22 +205,40 @@ def _json_rows(path: Path) -> Iterator[Row]:
                 yield Row(f"{path}: item {number}", values)
 
 
-def _judged(path: Path) -> tuple[dict[str, float], dict[str, str]]:
-    """Return scores and logs by index of the judged file beside a prediction file; none where there is no such file."""
+def _jsonl_rows(path: Path) -> Iterator[Row]:
+    """Yield the objects of a JSON-lines file; NaN, which Python's writer lets through, is None."""
+    number = 0
+    try:
+        with path.open(encoding="utf-8-sig") as lines:
+            for number, line in enumerate(lines, start=1):
+                values = json.loads(line, parse_constant=lambda _: None) if line.strip() else None
+                if isinstance(values, dict):
+                    yield Row(f"{path}:{number}", values)
+    except OSError as error:
+        raise BenchmarkError(f"{path} cannot be read ({error.strerror or error})", hint="check the path") from error
+    except ValueError as error:
+        raise BenchmarkError(
+            f"{path}:{max(1, number)}: not JSON ({error})", hint="was the file copied completely?"
+        ) from error
+
+
+def _judged(path: Path) -> dict[str, Mapping[str, object]]:
+    """Return the rows of the judged file beside a prediction file by index; none where there is no such file."""
     other = judged_file(path) if not path.stem.endswith("_result") else None
-    rows = list(_table(other)) if other else []
-    hits = {_key(row): hit for row in rows if (hit := _score(row.values.get("hit"))) is not None}
-    return hits, {_key(row): str(row.values.get("log") or "") for row in rows}
+    return {_key(row): row.values for row in _table(other)} if other else {}
 
 
-def _vlmevalkit_row(row: Row, hits: Mapping[str, float], logs: Mapping[str, str]) -> KitRow:
+def _vlmevalkit_row(row: Row, judged: Mapping[str, Mapping[str, object]]) -> KitRow:
     values, place = row.values, row.place
     if "prediction" not in values:
         raise BenchmarkError(f"{place}: no column 'prediction'", hint="is this a file of predictions?")
     key = _key(row)
     longest = MAX_CELL_CHARACTERS if ".xlsx:" in place else None
     text, state, notes = _stored_text(values.get("prediction"), longest=longest)
-    log = str(values.get("log") or logs.get(key, ""))
+    verdict = judged.get(key, {})
+    if _cell(verdict, "prediction") != _cell(values, "prediction"):
+        verdict = {}  # it judges another answer: the file is of another run or data set with a like name
+    log = str(values.get("log") or verdict.get("log") or "")
     if RANDOM_MARK in log:
         notes += ("the kit drew a random letter",)
     options = tuple(_cell(values, letter) for letter in ascii_uppercase)
@@ -237,7 +255,7 @@ def _vlmevalkit_row(row: Row, hits: Mapping[str, float], logs: Mapping[str, str]
         gold=gold if gold is not None and gold in ascii_uppercase[:n_options] else None,
         view=_cell(values, "view_id") or _cell(values, "view"),
         task=_cell(values, "category"),
-        theirs=hits.get(key) if theirs is None else theirs,
+        theirs=_score(verdict.get("hit")) if theirs is None else theirs,
         their_answer=_cell(values, "opt"),
         notes=notes,
     )
@@ -339,7 +357,7 @@ def _score(value: object) -> float | None:
             value = float(value)
         except ValueError:
             return None
-    is_score = isinstance(value, bool | int | float) and not math.isnan(value) and 0 <= value <= 1
+    is_score = isinstance(value, bool | int | float) and 0 <= value <= 1  # false for NaN
     return float(value) if is_score and isinstance(value, bool | int | float) else None
 
 

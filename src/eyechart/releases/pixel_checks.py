@@ -1,8 +1,10 @@
 """Whether a view shows its original's pixels, to the bit where neither file is lossy."""
 
 from collections.abc import Iterator
+from weakref import WeakKeyDictionary
 
 import numpy as np
+import numpy.typing as npt
 from PIL import Image
 
 from eyechart.geometry import clip, integer_box, intersect, translate, whole
@@ -109,13 +111,20 @@ def _coarse_faults(shown: DecodedImage, original: DecodedImage) -> Iterator[tupl
     """Compare block means, which do not depend on the resampling kernel; views below 16 pixels a side are left out."""
     if min(shown.size) < COARSE_PX:
         return
-    grid = Size(COARSE_PX, COARSE_PX)
-    one, other = (
-        np.asarray(picture.image.resize(grid, Image.Resampling.BOX), dtype=np.int16) for picture in (shown, original)
-    )
-    mean = float(np.mean(np.abs(one - other)))
+    if original not in _COARSE_ORIGINALS:
+        _COARSE_ORIGINALS[original] = _coarse(original)
+    mean = float(np.mean(np.abs(_coarse(shown) - _COARSE_ORIGINALS[original])))
     if mean > MAX_COARSE_LEVELS:
         yield "pixels_differ", f"by {mean:.1f} levels on average over a {COARSE_PX}×{COARSE_PX} grid"
+
+
+# One original is compared with many downsamples; it is forgotten with the picture.
+_COARSE_ORIGINALS: WeakKeyDictionary[DecodedImage, npt.NDArray[np.int16]] = WeakKeyDictionary()
+
+
+def _coarse(picture: DecodedImage) -> npt.NDArray[np.int16]:
+    small = picture.image.resize(Size(COARSE_PX, COARSE_PX), Image.Resampling.BOX)
+    return np.asarray(small, dtype=np.int16)
 
 
 def _region(pixels: Pixels, box: Box) -> Pixels:

@@ -11,8 +11,16 @@ from eyechart.errors import UsageError
 from eyechart.images.files import write_pieces
 from eyechart.schema import Question, Value, content_sha256
 
-_SHARE_TOLERANCE = 1e-6
 MIN_SPLITS = 2
+
+_SHARE_TOLERANCE = 1e-6
+_MOST_PASSES = 20
+_LEAST_GAIN = 1e-9
+# The overall share matters more than that of any one stratum.
+_ALL = ("all", "")
+_ALL_WEIGHT = 8.0
+
+Stratum = tuple[str, str]
 
 
 class Split(Value, frozen=True):
@@ -37,8 +45,9 @@ def split_questions(questions: Sequence[Question], shares: Mapping[str, float], 
     """Split questions by image group, stratified by task and source.
 
     Questions that share an image group or an original file stay together; a view of a question has the id of the
-    question and so no side of its own. Groups are shuffled, then the largest first go to the part that lacks most of
-    what the group holds. The result depends on the seed and on ids, groups, tasks and sources, not on the order given.
+    question and so no side of its own. Groups are shuffled, then the largest first go where they bring the counts
+    nearest to what is wanted; then single groups move as long as that helps. The result depends on the seed and on
+    ids, groups, tasks and sources, not on the order given.
 
     Args:
         questions: The questions.
@@ -59,14 +68,9 @@ def split_questions(questions: Sequence[Question], shares: Mapping[str, float], 
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(groups)).tolist()
     order.sort(key=lambda index: -len(groups[index]))  # stable: equal sizes stay shuffled
-    strata = Counter(stratum for question in questions for stratum in _strata(question))
-    taken: dict[str, Counter[tuple[str, str]]] = {part: Counter() for part in shares}
-    part_of: dict[str, str] = {}
-    for index in order:
-        held = Counter(stratum for question in groups[index] for stratum in _strata(question))
-        part = max(shares, key=lambda name: _lack(held, strata, taken[name], shares[name]))
-        taken[part].update(held)
-        part_of.update({question.id: part for question in groups[index]})
+    held = [Counter(stratum for question in group for stratum in _strata(question)) for group in groups]
+    chosen = _Balance(shares, sum(held, Counter())).divide(held, order)
+    part_of = {question.id: chosen[index] for index, group in enumerate(groups) for question in group}
     parts = {question.id: part_of[question.id] for question in questions}
     counts = Counter(parts.values())
     empty = [part for part in shares if not counts[part]]
@@ -108,20 +112,55 @@ def _joined_groups(questions: Sequence[Question]) -> list[list[Question]]:
     return list(groups.values())
 
 
-def _strata(question: Question) -> tuple[tuple[str, str], ...]:
+def _strata(question: Question) -> tuple[Stratum, ...]:
     """Return what a split should balance: all questions, the task, the source, and both together."""
     task, source = question.task or "", question.source or ""
-    return (("all", ""), ("task", task), ("source", source), ("both", f"{task}\n{source}"))
+    return (_ALL, ("task", task), ("source", source), ("both", f"{task}\n{source}"))
 
 
-def _lack(
-    held: Counter[tuple[str, str]],
-    strata: Counter[tuple[str, str]],
-    taken: Counter[tuple[str, str]],
-    share: float,
-) -> float:
-    """Return how much a part still lacks of the strata that a group holds, relative to what it should get."""
-    return sum(n * (1.0 - taken[stratum] / (share * strata[stratum])) for stratum, n in held.items())
+class _Balance:
+    """How far each part is from what it should get, as sum over strata of (got − wanted)²/wanted."""
+
+    def __init__(self, shares: Mapping[str, float], strata: Counter[Stratum]) -> None:
+        self._wanted = {part: {name: share * n for name, n in strata.items()} for part, share in shares.items()}
+        self._taken: dict[str, Counter[Stratum]] = {part: Counter() for part in shares}
+
+    def divide(self, held: Sequence[Counter[Stratum]], order: Sequence[int]) -> list[str]:
+        """Return the part of each group.
+
+        Args:
+            held: What each group holds, by stratum.
+            order: In which order the groups are placed.
+        """
+        chosen = [""] * len(held)
+        for index in order:
+            chosen[index] = min(self._taken, key=lambda part: self._change(part, held[index], 1))
+            self._taken[chosen[index]].update(held[index])
+        for _ in range(_MOST_PASSES):
+            if not sum(self._move(chosen, held, index) for index in order):
+                break
+        return chosen
+
+    def _move(self, chosen: list[str], held: Sequence[Counter[Stratum]], index: int) -> bool:
+        """Move a group to the part where it fits better, if there is one."""
+        here, group = chosen[index], held[index]
+        leaving = self._change(here, group, -1)
+        changes = {part: leaving + self._change(part, group, 1) for part in self._taken if part != here}
+        best = min(changes, key=lambda part: changes[part])
+        if changes[best] >= -_LEAST_GAIN:
+            return False
+        self._taken[here].subtract(group)
+        self._taken[best].update(group)
+        chosen[index] = best
+        return True
+
+    def _change(self, part: str, group: Counter[Stratum], sign: int) -> float:
+        """Return by how much a part's distance changes when a group comes (1) or goes (−1)."""
+        taken, wanted = self._taken[part], self._wanted[part]
+        return sum(
+            (_ALL_WEIGHT if name == _ALL else 1.0) * n * (n + 2 * sign * (taken[name] - wanted[name])) / wanted[name]
+            for name, n in group.items()
+        )
 
 
 def _check_shares(shares: Mapping[str, float]) -> None:

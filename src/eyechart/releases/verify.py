@@ -41,9 +41,7 @@ def verify_release(
         BenchmarkError: If the folder holds nothing that looks like a release.
         ImageError: If a process was killed, usually for lack of memory.
     """
-    contents, structure = read_contents(root)
-    findings = [*structure, *check_rows(contents), *_check_configs(contents)]
-    findings += _check_files(contents, {finding.view for finding in findings if finding.code in _LOSES_FILES})
+    contents, findings = check_papers(root)
     questions, absent = _files_by_question(contents)
     findings += absent
     for number, about_images in enumerate(_check_all_images(root, questions, n_processes), start=1):
@@ -56,6 +54,18 @@ def verify_release(
         n_images=sum(len(question.files) for question in questions),
         findings=root_causes(_join_crop_faults(findings)),
     )
+
+
+def check_papers(root: Path) -> tuple[Contents, list[Finding]]:
+    """Check all that can be checked without opening an image: structure, rows, configs, and which files there are.
+
+    Raises:
+        BenchmarkError: If the folder holds nothing that looks like a release.
+    """
+    contents, structure = read_contents(root)
+    findings = [*structure, *check_rows(contents), *_check_configs(contents)]
+    findings += _check_files(contents, {finding.view for finding in findings if finding.code in _LOSES_FILES})
+    return contents, findings
 
 
 def _check_all_images(
@@ -87,7 +97,7 @@ def _files_by_question(contents: Contents) -> tuple[list[QuestionFiles], list[Fi
         if view_id not in views and contents.rows[view_id]
     ]
     for view_id in views:
-        lacking = [row for row in contents.rows[view_id] if row.image and _is_left_out(contents, row.image)]
+        lacking = [row for row in contents.rows[view_id] if row.image and is_left_out(contents, row.image)]
         if lacking:
             message = f"{len(lacking)} of {len(contents.rows[view_id])} images of this view are not on disk"
             absent.append(found("not_fetched", f"data/{view_id}/test/images", message, view=view_id))
@@ -96,7 +106,7 @@ def _files_by_question(contents: Contents) -> tuple[list[QuestionFiles], list[Fi
     shown: set[str] = set()
     for view_id in views:
         for row in contents.rows[view_id]:
-            if row.image is not None and row.image not in shown and not _is_left_out(contents, row.image):
+            if row.image is not None and row.image not in shown and not is_left_out(contents, row.image):
                 shown.add(row.image)
                 files.setdefault(row.id, []).append(_view_file(contents, view_id, row, row.image))
     originals = {row.id: row for row in reversed(contents.rows.get("original", ()))}
@@ -108,7 +118,8 @@ def _files_by_question(contents: Contents) -> tuple[list[QuestionFiles], list[Fi
     return questions, absent
 
 
-def _is_left_out(contents: Contents, name: str) -> bool:
+def is_left_out(contents: Contents, name: str) -> bool:
+    """Return whether an image is not there because only other parts of the release were fetched."""
     return contents.is_left_out(name) and not (contents.root / name).exists()
 
 

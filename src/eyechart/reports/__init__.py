@@ -15,10 +15,14 @@ from typing import TYPE_CHECKING, cast
 from eyechart import registry
 from eyechart.figures import save_figure
 from eyechart.reports._anonymous import anonymise
-from eyechart.reports._board import latex_board, markdown_board, text_board, text_rows
+from eyechart.reports._benchmark_sections import average_table
+from eyechart.reports._board import board_title, interval_rows, latex_board, markdown_board, text_board, text_rows
 from eyechart.reports._board_html import html_board
+from eyechart.reports._facts import render_facts
+from eyechart.reports._figure_page import figure_page
 from eyechart.reports._figures import drawn_figures
 from eyechart.reports._printable import printable
+from eyechart.reports._question_page import format_box, write_question_page
 from eyechart.reports._regions import grid_tables
 from eyechart.reports._sections import format_expense
 from eyechart.reports._table import Column, Row, Table, render_table
@@ -32,16 +36,23 @@ __all__ = [
     "Row",
     "Table",
     "anonymise",
+    "average_table",
+    "board_title",
+    "figure_page",
+    "format_box",
     "format_expense",
     "grid_tables",
     "html_board",
+    "interval_rows",
     "latex_board",
     "markdown_board",
     "printable",
+    "render_facts",
     "render_table",
     "text_board",
     "text_rows",
     "write_all",
+    "write_question_page",
 ]
 
 

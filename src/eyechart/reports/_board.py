@@ -83,7 +83,7 @@ def _group_order(group: str) -> tuple[int, str]:
 
 def _best(column: BoardColumn, rows: Sequence[BoardRow]) -> float | None:
     """Return the best score of a column among models, None without any."""
-    scores = [row.cells[column.key].percent for row in rows if row.kind in _RANKED and column.key in row.cells]
+    scores = [row.cells[column.key].percent for row in rows if _may_be_best(row) and column.key in row.cells]
     if not scores:
         return None
     return min(scores) if column.is_lower_better else max(scores)
@@ -95,7 +95,7 @@ def _line(
     best: dict[str, float | None],
     group_best: dict[str, float | None],
 ) -> BoardLine:
-    place = MISSING if row.best is None or row.worst is None else f"{row.best}–{row.worst}"
+    place = "" if row.best is None or row.worst is None else f"{row.best}–{row.worst}"
     place = str(row.best) if row.best is not None and row.best == row.worst else place
     marks = tuple(_mark(row, column.key, best[column.key], group_best[column.key]) for column in columns)
     return BoardLine(
@@ -113,8 +113,12 @@ def _line(
     )
 
 
+def _may_be_best(row: BoardRow) -> bool:
+    return row.kind in _RANKED and not row.is_partial
+
+
 def _mark(row: BoardRow, key: str, best: float | None, group_best: float | None) -> Marks:
-    if row.kind not in _RANKED or key not in row.cells:
+    if not _may_be_best(row) or key not in row.cells:
         return Marks()
     percent = row.cells[key].percent
     return Marks(is_best=percent == best, is_group_best=percent == group_best)
@@ -138,26 +142,63 @@ def text_rows(board: Board, *, is_grouped: bool = False) -> tuple[list[str], lis
     rows = []
     for line in board_lines(board, is_grouped=is_grouped):
         lead = [cell for cell, is_shown in zip(line.lead, shown, strict=True) if is_shown]
-        scores = [f"{score}{_plain_mark(mark)}" for score, mark in zip(line.scores, line.marks, strict=True)]
+        cells = [line.row.cells.get(column.key) for column in board.columns]
+        scores = [
+            f"{MISSING if cell is None else format_score(cell.percent)}{_plain_mark(mark)}"
+            for cell, mark in zip(cells, line.marks, strict=True)
+        ]
         rows.append([*lead, *scores, " ".join(part for part in (_FROM[line.row.kind], line.row.date) if part)])
     return columns, rows
 
 
+def board_title(board: Board) -> str:
+    """Return the title with unit and averaging rule."""
+    if board.has_heat:
+        return f"{board.title}; {board.rule_text}"
+    return f"{board.title}, percent; {board.rule}: {board.rule_text}"
+
+
+def interval_rows(board: Board) -> tuple[list[str], list[list[str]]]:
+    """Return headings and cells of a second table: interval and n of the own runs.
+
+    Terminals are too narrow to hold them beside the scores.
+    """
+    columns = ["interval, % and n", *(f">{column.heading}" for column in board.columns)]
+    rows = []
+    for row in board.rows:
+        if row.kind == "own":
+            cells = [row.cells.get(column.key) for column in board.columns]
+            rows.append([row.name, *(_interval(cell) for cell in cells)])
+    return columns, rows
+
+
+def _interval(cell: BoardCell | None) -> str:
+    if cell is None or cell.low is None or cell.high is None:
+        return MISSING
+    return f"{cell.low:.0f} to {cell.high:.0f}, {cell.n_questions}".replace("-", "−")
+
+
 def text_board(board: Board, *, is_grouped: bool = False) -> str:
     """Return the board as aligned text with its title above and its notes below."""
+    title = board_title(board)
     columns, rows = text_rows(board, is_grouped=is_grouped)
+    lines = [title, *_aligned(columns, rows)]
+    columns, rows = interval_rows(board)
+    lines += ["", *_aligned(columns, rows), ""] if rows else []
+    marks = f"{_BEST} best of the board, {_GROUP_BEST} best of its group; means and references never are"
+    return "\n".join(printable(line) for line in (*lines, marks, *board.notes)) + "\n"
+
+
+def _aligned(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     lines = [[column.lstrip(">") for column in columns], *rows]
     widths = [max(len(line[index]) for line in lines) for index in range(len(columns))]
-    aligned = [
+    return [
         "  ".join(
             cell.rjust(width) if column.startswith(">") else cell.ljust(width)
             for column, cell, width in zip(columns, line, widths, strict=True)
         ).rstrip()
         for line in lines
     ]
-    title = f"{board.title}, percent; {board.rule}: {board.rule_text}"
-    marks = f"{_BEST} best of the board, {_GROUP_BEST} best of its group; means and references never are"
-    return "\n".join(printable(line) for line in (title, *aligned, marks, *board.notes)) + "\n"
 
 
 def _plain_mark(mark: Marks) -> str:
@@ -171,7 +212,7 @@ def markdown_board(board: Board, *, is_grouped: bool = True) -> str:
     headings = [*lead, *(column.heading for column in board.columns), "group", *TAIL]
     numbers = {*(column.heading for column in board.columns), "rank", "place", "B"}
     lines = [
-        f"**{escape_markdown(board.title)}** ({escape_markdown(f'{board.rule}: {board.rule_text}')}; percent)",
+        f"**{escape_markdown(board_title(board))}**",
         "",
         f"| {' | '.join(escape_markdown(heading) for heading in headings)} |",
         f"| {' | '.join('---:' if heading in numbers else ':---' for heading in headings)} |",
@@ -200,7 +241,7 @@ def latex_board(board: Board, *, is_grouped: bool = True) -> str:
     headings = [*lead, *(column.heading for column in board.columns)]
     caption = " ".join(
         [
-            f"{board.title}, percent; {board.rule}: {board.rule_text}. Bold: best; underlined: best of its group.",
+            f"{board_title(board)}. Bold: best; underlined: best of its group.",
             *board.notes,
         ]
     )

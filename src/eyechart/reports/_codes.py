@@ -25,7 +25,7 @@ MEANINGS: dict[str, str] = {
     "DUP_ROWS": "one request has several different answers",
     "DRIFT": "the two sides were asked far apart in time, or the provider changed in between",
     "HETEROGENEOUS_SETTINGS": "the views were not asked with the same settings",
-    "VIEW_COLLAPSE": "the model resizes these views to the same size, so they do not differ for it",
+    "VIEW_COLLAPSE": "one picture to the model, or less than 1.25 apart in scale: no effect of resolution shows",
     "VIEW_REJECTED": "the provider refuses the pictures of this view",
 }
 """Code (``eyechart.stats.codes``) → its meaning in the reader's words."""

@@ -13,8 +13,9 @@ from eyechart.figures import (
     is_significant,
 )
 from eyechart.reports._codes import explain_codes
-from eyechart.reports._regions import grid_tables
-from eyechart.reports._table import SIGNIFICANT, Column, Row, Table
+from eyechart.reports._resolution import thresholds_table
+from eyechart.reports._seen import acuity_table, close_views_table, matching_table
+from eyechart.reports._table import SIGNIFICANT, Column, Row, Table, name_columns
 from eyechart.schema import (
     Contrast,
     Decomposition,
@@ -49,7 +50,10 @@ def effect_sections(summary: Summary) -> tuple[Section, ...]:
         ("decomposition", "What original → crop is made of", _decompositions),
         ("flips", "Flips", _flips),
         ("proportions", "Without guessing, and over all views", _proportions),
-        ("thresholds", "Resolution thresholds", _thresholds),
+        ("matching", "Matched design", matching_table),
+        ("acuity", "Acuity", acuity_table),
+        ("close-views", "Views that are one picture to the model, or nearly", close_views_table),
+        ("thresholds", "Resolution thresholds", thresholds_table),
         ("groups", "By task, source and target size", _groups),
         ("group-tests", "Is an effect the same in all groups?", _group_tests),
         ("sensitivity", "Other readings of the same answers", _sensitivity),
@@ -58,13 +62,8 @@ def effect_sections(summary: Summary) -> tuple[Section, ...]:
     return tuple(section for section in sections if section.table.rows)
 
 
-def grid_sections(summary: Summary) -> tuple[Section, ...]:
-    """Return the sections about needle grids, none without a grid."""
-    return tuple(Section(slug, heading, table) for slug, heading, table in grid_tables(summary))
-
-
 def _rules(summary: Summary) -> Table:
-    columns = _columns("rule", "level", "what was found", "views", words=4)
+    columns = name_columns("rule", "level", "what was found", "views", words=4)
     caption = "Rules that apply, evaluated before any effect. An error blocks the comparisons it concerns."
     return Table(caption, columns, tuple(_rule_row(rule) for rule in summary.rules), ())
 
@@ -77,7 +76,7 @@ def _plan(summary: Summary) -> Table:
     """Return the hypotheses of the plan with their results, and what the run departs from it in."""
     found = summary.registration
     results = () if found is None else found.results
-    columns = _columns(
+    columns = name_columns(
         "hypothesis", "contrast", "n", "points", "p adjusted", "margin", "p equivalent", "result", words=2
     )
     rows = tuple(
@@ -122,7 +121,7 @@ def _verdict(one: HypothesisResult) -> str:
 
 def _effects(summary: Summary) -> Table:
     effects = summary.effects
-    columns = _columns(
+    columns = name_columns(
         "effect",
         "contrast",
         "n",
@@ -160,7 +159,7 @@ def _effects(summary: Summary) -> Table:
 
 def _decompositions(summary: Summary) -> Table:
     parts = summary.decompositions
-    columns = _columns(
+    columns = name_columns(
         "factor", "n", "crop − original", "= distraction", "+ canvas", "context × canvas", "whole picture", words=1
     )
     rows = tuple(Row(f"{part.area_ratio:g}×", "", _decomposition_cells(part)) for part in parts)
@@ -188,7 +187,7 @@ def _decomposition_cells(part: Decomposition) -> tuple[str, ...]:
 
 
 def _flips(summary: Summary) -> Table:
-    columns = _columns(
+    columns = name_columns(
         "contrast", "n", "gained, %", "lost, %", "churn, %", "by guessing, %", "by repetition, %", words=1
     )
     rows = tuple(
@@ -216,7 +215,7 @@ def _flips(summary: Summary) -> Table:
 
 def _proportions(summary: Summary) -> Table:
     shown = summary.proportions
-    columns = _columns("what", "views", "n", "pictures", f"% [{_level(shown)}]", words=2)
+    columns = name_columns("what", "views", "n", "pictures", f"% [{_level(shown)}]", words=2)
     rows = tuple(
         Row(
             one.condition,
@@ -236,58 +235,6 @@ def _proportions(summary: Summary) -> Table:
     return Table("Shares over questions; 0 % chance-corrected is guessing.", columns, rows, (*methods, note))
 
 
-def _thresholds(summary: Summary) -> Table:
-    columns = _columns(
-        "left of the accuracy", "in", "n", f"threshold [{_level(summary.thresholds)}]", "smooth curve", words=2
-    )
-    rows = tuple(
-        Row(
-            one.unit,
-            "",
-            (
-                f"{100 * one.fraction:g} %",
-                one.unit,
-                format_count(one.n_questions),
-                _threshold_text(one),
-                _smooth_text(one),
-            ),
-        )
-        for one in summary.thresholds
-    )
-    return Table(
-        "Where a share of the chance-corrected accuracy at full size is left: isotonic curve, cluster bootstrap.",
-        columns,
-        rows,
-        _threshold_notes(summary),
-    )
-
-
-def _threshold_notes(summary: Summary) -> tuple[str, ...]:
-    notes = ["The smooth curve is given only where it fits (misfit p of at least 0.05)."]
-    if any(one.is_flat for one in summary.thresholds):
-        notes.append("Plateau: the curve is flat there, so that this threshold is not identified; read the others.")
-    moved = summary.movement
-    if moved is not None:
-        notes.append(
-            f"ACE {moved.ace:.3f} [{moved.ace_low:.3f}, {moved.ace_high:.3f}] (biased upward), by shuffled levels "
-            f"{moved.ace_floor:.3f}, p = {format_p(moved.ace_p)}; roughness {moved.roughness:.3f}; RCE {moved.rce:.3f} "
-            f"(shuffled {moved.rce_floor:.3f}); Spearman {moved.spearman:.2f} (shuffled {moved.spearman_floor:.2f}, "
-            f"p = {format_p(moved.spearman_p)}); {moved.n_levels} levels, n = {format_count(moved.n_questions)}."
-        )
-    return tuple(notes)
-
-
-def _threshold_text(one: Threshold) -> str:
-    texts = [f"< {one.smallest:.3g}" if value is None else f"{value:.3g}" for value in (one.value, one.low, one.high)]
-    return f"{texts[0]} [{texts[1]}, {texts[2]}]{' plateau' if one.is_flat else ''}"
-
-
-def _smooth_text(one: Threshold) -> str:
-    if one.misfit_p is None or one.fraction != 0.5:  # noqa: PLR2004 -- only the half level is fitted
-        return MISSING
-    return "does not fit" if one.smooth_value is None else f"{one.smooth_value:.3g} (misfit p {format_p(one.misfit_p)})"
-
-
 def _groups(summary: Summary) -> Table:
     """Return accuracy of every group under the first conditions, and what its n can detect."""
     conditions = tuple(condition.condition for condition in summary.conditions)[:_MOST_CONDITIONS]
@@ -296,9 +243,9 @@ def _groups(summary: Summary) -> Table:
         by_group.setdefault(estimate.subset or "", {})[estimate.condition] = estimate
     detectable = {(one.subset, one.condition): one.detectable for one in summary.group_effects}
     columns = (
-        *_columns("group", "n", "pictures", "chance, %", words=1),
+        *name_columns("group", "n", "pictures", "chance, %", words=1),
         *(Column(f"c{index}", f"{name}, %") for index, name in enumerate(conditions)),
-        *_columns("detectable", words=0),
+        *name_columns("detectable", words=0),
     )
     rows = []
     for group, estimates in by_group.items():
@@ -329,7 +276,7 @@ def _group_cell(estimate: Estimate | None) -> str:
 
 
 def _group_tests(summary: Summary) -> Table:
-    columns = _columns("by", "contrast", "groups", "n", "p", "p adjusted", words=2)
+    columns = name_columns("by", "contrast", "groups", "n", "p", "p adjusted", words=2)
     rows = tuple(
         Row(
             test.condition,
@@ -352,9 +299,9 @@ def _group_tests(summary: Summary) -> Table:
 def _sensitivity(summary: Summary) -> Table:
     names = list(dict.fromkeys(one.subset or "" for check in summary.sensitivity for one in check.readings))
     columns = (
-        *_columns("contrast", words=1),
+        *name_columns("contrast", words=1),
         *(Column(f"r{index}", f"{name}, points (p)") for index, name in enumerate(names)),
-        *_columns("changes", words=1),
+        *name_columns("changes", words=1),
     )
     rows = tuple(_sensitivity_row(check, names) for check in summary.sensitivity)
     notes = ("p is not corrected here. Sign or significance at 5 % that changes with the reading is no robust result.",)
@@ -367,14 +314,6 @@ def _sensitivity_row(check: Sensitivity, names: Sequence[str]) -> Row:
     cells = (f"{format_contrast(one)} ({format_p(one.p)})" if (one := found.get(name)) else MISSING for name in names)
     label = f"{check.condition} − {check.baseline}"
     return Row(check.condition, "", (label, *cells, " and ".join(changes) or "nothing"))
-
-
-def _columns(*headings: str, words: int) -> tuple[Column, ...]:
-    """Return columns, the first ``words`` of them text."""
-    return tuple(
-        Column(heading.split(",")[0].replace(" ", "_"), heading, is_number=index >= words)
-        for index, heading in enumerate(headings)
-    )
 
 
 def _row(contrast: Contrast, cells: tuple[str, ...]) -> Row:

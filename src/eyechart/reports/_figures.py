@@ -12,7 +12,21 @@ from eyechart.schema import Summary
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_READING_ORDER = ("resolution_curve", "context_curve", "seen_curve", "view_forest")
+_READING_ORDER = (
+    "acuity_curve",
+    "eye_chart",
+    "region_heatmap",
+    "manhattan_curve",
+    "size_curve",
+    "resolution_curve",
+    "context_curve",
+    "seen_curve",
+    "view_forest",
+    "category_bars",
+    "category_radar",
+    "source_rings",
+    "picture_sizes",
+)
 
 
 @runtime_checkable

@@ -43,9 +43,8 @@ def measure_table(grids: Sequence[GridSummary]) -> Table:
         for name, cell in _measures()
         if any(cell(grid) != MISSING for grid in grids)
     )
-    level = format_level(0.95)
     notes = (*_MEASURE_NOTES, *(f"{grid.name}: {note}." for grid in grids for note in grid.notes))
-    return Table(f"Needle grids; brackets are {level} intervals.", columns, rows if grids else (), notes)
+    return Table("Needle grids; brackets are 95 % intervals.", columns, rows if grids else (), notes)
 
 
 def _measures() -> tuple[tuple[str, _Cell], ...]:
@@ -128,7 +127,7 @@ def _region(cell: RegionCell, *, has_n: bool) -> str:
 def distance_table(grid: GridSummary) -> Table:
     """Return the Manhattan curve: score by distance from the top left, n, and the band of no positional effect."""
     columns = tuple(
-        Column(key, heading)
+        Column(key, heading, is_number=key != "distance")
         for key, heading in (
             ("distance", "distance"),
             ("regions", "regions"),

@@ -13,6 +13,7 @@ _PROVIDER_NOTES = {
     "simulated": "simulated answers: no model looked at a picture",
     "replay": "answers that were given beforehand",
     "human": "a person answered",
+    "imported": "answers that were given elsewhere; neither pictures nor prompt were recorded",
 }
 NOTICES = (
     "This report was written by eyechart (Apache License 2.0). It loads nothing and sends nothing.",

@@ -19,6 +19,7 @@ from eyechart.figures import (
     main_contrasts,
 )
 from eyechart.reports._codes import explain_codes
+from eyechart.runs.grid_rows import collapse_grids
 from eyechart.schema import ConditionSummary, Contrast, Estimate, Summary, Value
 
 # The scorer's reason for an answer that says the model cannot tell; every other reason is an unreadable answer.
@@ -32,6 +33,19 @@ class Column(Value, frozen=True):
     key: str
     heading: str
     is_number: bool = True
+
+
+def name_columns(*headings: str, words: int) -> tuple[Column, ...]:
+    """Return columns, the first ``words`` of them text.
+
+    Example:
+        >>> name_columns("view", "n, all", words=1)[1]
+        Column(key='n', heading='n, all', is_number=True)
+    """
+    return tuple(
+        Column(heading.split(",")[0].replace(" ", "_"), heading, is_number=index >= words)
+        for index, heading in enumerate(headings)
+    )
 
 
 class Row(Value, frozen=True):
@@ -94,8 +108,6 @@ def render_table(summary: Summary) -> Table:
     Returns:
         The table, as text that still has to be escaped for its medium.
     """
-    from eyechart.runs.region_findings import collapse_grids  # deferred: it loads numpy
-
     summary = collapse_grids(summary)
     estimates, contrasts = accuracies(summary), main_contrasts(summary)
     facts = [
@@ -271,7 +283,9 @@ def _caption(summary: Summary) -> str:
 def _notes(summary: Summary, facts: list[_Facts]) -> tuple[str, ...]:
     """Say how the numbers were made and what the words in the cells mean."""
     contrasts = [fact.contrast for fact in facts if fact.contrast is not None]
-    notes = ["Pixels sent and target seen are medians over questions; the target is measured by its shorter side."]
+    faults = summary.run.allowed_faults
+    notes = [f"Asked with --allow-faults of a collection that has errors: {'; '.join(faults)}."] if faults else []
+    notes.append("Pixels sent and target seen are medians over questions; the target is measured by its shorter side.")
     if summary.estimates:
         methods = ", ".join(dict.fromkeys(estimate.method for estimate in summary.estimates))
         notes.append(f"Accuracy is over the answers that have a score; interval: {methods}.")

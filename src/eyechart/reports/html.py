@@ -5,13 +5,14 @@ from pathlib import Path
 
 from eyechart.figures import main_baseline
 from eyechart.reports import _sections
-from eyechart.reports._effects import effect_sections, grid_sections
+from eyechart.reports._benchmark_sections import benchmark_sections
+from eyechart.reports._effects import effect_sections
 from eyechart.reports._figures import drawn_figures
 from eyechart.reports._inline_svg import inline_figure
 from eyechart.reports._printable import printable
 from eyechart.reports._table import render_further_contrasts, render_table
 from eyechart.runs.files import write_whole
-from eyechart.runs.region_findings import collapse_grids
+from eyechart.runs.grid_rows import collapse_grids
 from eyechart.schema import Summary
 
 __all__ = ["HtmlReport"]
@@ -66,7 +67,7 @@ class HtmlReport:
             figures=tuple(inline_figure(drawn) for drawn in drawn_figures(summary)),
             table=render_table(summary),
             further=render_further_contrasts(summary),
-            sections=(*grid_sections(summary), *effect_sections(shown)),
+            sections=(*benchmark_sections(summary), *effect_sections(shown)),
             failures=_sections.failure_rows(summary),
             seen_headings=_sections.SEEN_HEADINGS,
             seen_rows=_sections.seen_rows(shown),

@@ -27,13 +27,13 @@ class LatexReport:
             StoreError: If the file cannot be written.
         """
         path = out / "table.tex"
-        parts = [_render(render_table(summary))]
-        parts += [_render(table, f"tab:eyechart-{slug}") for slug, _, table in grid_tables(summary)]
+        parts = [render_latex(render_table(summary))]
+        parts += [render_latex(table, f"tab:eyechart-{slug}") for slug, _, table in grid_tables(summary)]
         write_whole(path, ["\n".join(parts).encode()])
         return path
 
 
-def _render(table: Table, label: str = "tab:eyechart") -> str:
+def render_latex(table: Table, label: str = "tab:eyechart") -> str:
     """Return a table as LaTeX, every text of it escaped."""
     alignment = "".join("r" if column.is_number else "l" for column in table.columns)
     caption = " ".join([table.caption, *table.notes])

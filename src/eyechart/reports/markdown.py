@@ -25,13 +25,15 @@ class MarkdownReport:
             StoreError: If the file cannot be written.
         """
         path = out / "table.md"
-        parts = [_render(render_table(summary))]
-        parts += [f"## {escape_markdown(heading)}\n\n{_render(table)}" for _, heading, table in grid_tables(summary)]
+        parts = [render_markdown(render_table(summary))]
+        parts += [
+            f"## {escape_markdown(heading)}\n\n{render_markdown(table)}" for _, heading, table in grid_tables(summary)
+        ]
         write_whole(path, ["\n".join(parts).encode()])
         return path
 
 
-def _render(table: Table) -> str:
+def render_markdown(table: Table) -> str:
     """Return a table as Markdown, every text of it escaped."""
     lines = [
         escape_markdown(table.caption),

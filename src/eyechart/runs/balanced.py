@@ -1,6 +1,7 @@
 """One model behind several servers: each request goes to the one with the fewest in flight."""
 
 import asyncio
+import datetime
 import time
 from collections.abc import Sequence
 from typing import Literal
@@ -10,6 +11,7 @@ import msgspec
 from eyechart.errors import BadRequestError, TransientModelError
 from eyechart.kinds import Ask, Model, ModelOptions, ReadsLetters, Reply, TellsFingerprint
 from eyechart.opening import open_model
+from eyechart.seen.rules import Rule, TellsRule
 
 _REST_SECONDS = 15.0
 
@@ -24,7 +26,8 @@ def open_balanced(spec: str, options: ModelOptions, base_urls: Sequence[str]) ->
     distinct = tuple(dict.fromkeys(base_urls))
     if len(distinct) <= 1:
         return open_model(spec, options)
-    return BalancedModel(tuple(open_model(spec, msgspec.structs.replace(options, base_url=url)) for url in distinct))
+    members = tuple(open_model(spec, msgspec.structs.replace(options, base_url=url)) for url in distinct)
+    return TellingBalancedModel(members) if isinstance(members[0], TellsRule) else BalancedModel(members)
 
 
 class BalancedModel:
@@ -104,3 +107,16 @@ class BalancedModel:
     def _n_resting(self) -> int:
         now = time.monotonic()
         return sum(until > now for until in self._resting_until)
+
+
+class TellingBalancedModel(BalancedModel):
+    """Servers that tell what they do to pictures: the first is asked, since all serve the same model."""
+
+    async def seen_rule(self, today: datetime.date) -> Rule | None:
+        """Return what the server says it does to pictures, None where it does not say.
+
+        Raises:
+            ModelError: If the server cannot be asked.
+        """
+        first = self._members[0]
+        return await first.seen_rule(today) if isinstance(first, TellsRule) else None

@@ -32,7 +32,8 @@ class BoardRow(Value, frozen=True):
     """One line of the board.
 
     ``rank`` orders by the point alone; ``best`` and ``worst`` are the places among the rows with known answers that the
-    data allow (joint 95 %). References and means have neither and never enter a mean.
+    data allow (joint 95 %). References and means have neither and never enter a mean. ``is_partial`` says that datasets
+    have no score, so that the overall score has other weights than those of the board; such a row has no rank.
     """
 
     name: str
@@ -44,13 +45,17 @@ class BoardRow(Value, frozen=True):
     rank: int | None = None
     best: int | None = None
     worst: int | None = None
+    is_partial: bool = False
     source: str = ""
     date: str = ""
     note: str = ""
 
 
 class Board(Value, frozen=True):
-    """A leaderboard: columns, rows in the order shown, and what must be said below it."""
+    """A leaderboard: columns, rows in the order shown, and what must be said below it.
+
+    With ``has_heat`` a page shades every cell by its place between the worst and the best of its column.
+    """
 
     title: str
     benchmark: str
@@ -60,6 +65,7 @@ class Board(Value, frozen=True):
     columns: tuple[BoardColumn, ...]
     rows: tuple[BoardRow, ...]
     notes: tuple[str, ...]
+    has_heat: bool = False
 
 
 def heading_of(key: str) -> str:

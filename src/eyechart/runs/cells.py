@@ -6,12 +6,12 @@ from functools import cache
 import msgspec
 import numpy as np
 
+from eyechart.runs.reconcile import Reconciliation, reconcile, without_contradicted
+from eyechart.runs.sights import Sight, read_sights
 from eyechart.runs.spending import BATCHED, answer_dollars
 from eyechart.runs.store import RunStore
 from eyechart.schema import (
     Box,
-    Composition,
-    Evidence,
     Picture,
     Question,
     Request,
@@ -20,35 +20,20 @@ from eyechart.schema import (
     Run,
     Sampling,
     Score,
-    Seen,
     Size,
     Usage,
     content_sha256,
 )
+from eyechart.seen.ledger import cut_of
 from eyechart.stats.arrays import Bools, Floats
 from eyechart.stats.repeats import average_repeats
 
-# Strongest first: what ran here, what the provider said, what was measured, written down, concluded, or nothing.
-_EVIDENCE: tuple[Evidence, ...] = ("executed", "reported", "probed", "documented", "inferred", "unknown")
 # What VLMEvalKit writes where it replaced an answer it could not read by a random option.
 Slot = tuple[int, int, int]
 """Question, condition and slot: the place of one answer in a run."""
 _RANDOM_FILL = ("randomly generate one", "randomly generated option")
 # Reasons for 0 that are an answer in the expected form.
 _READABLE = frozenset({"cannot_tell"})
-
-
-class Sight(msgspec.Struct, frozen=True):
-    """What is known of a model's view of one request: the size it saw, and the target's shorter side in it."""
-
-    evidence: Evidence
-    seen_size: Size | None = None
-    target_px: float | None = None
-
-    @property
-    def rank(self) -> tuple[bool, bool, int]:
-        """Sort key: sights that know the target first, then those that know the size, then by evidence."""
-        return (self.target_px is None, self.seen_size is None, _EVIDENCE.index(self.evidence))
 
 
 class Ending(msgspec.Struct, frozen=True):
@@ -82,11 +67,10 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     """One request with what became of it; small, since a run has many.
 
     Args:
-        sent_size: Size of the first picture, None where none was sent.
-        sent_px: Pixels of all pictures together.
+        sent_size: Size of the first picture, None where none was sent; ``sent_px`` pixels of all together.
         target_px_sent: Shorter side of the target in the picture sent.
         recipes: Recipe keys of the pictures: two cells with the same show the same.
-        content: Like ``recipes``, but by what the model saw where that is known.
+        cut: Names what the one picture shows, whatever its size; empty if there are none or several.
         sight: What the model saw.
         ending: How it ended; None if it was never answered.
         verdict: The score; None if there is no response.
@@ -99,7 +83,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     sent_px: int = 0
     target_px_sent: float | None = None
     recipes: tuple[str, ...] = ()
-    content: str = ""
+    cut: str = ""
     sight: Sight | None = None
     ending: Ending | None = None
     verdict: Verdict | None = None
@@ -143,6 +127,9 @@ class AskedQuestion(msgspec.Struct, frozen=True):
         source: Collection it comes from, if the benchmark says.
         target_share: Area of the targets as a share of the picture, None without a target.
         notes: Remarks of the benchmark, such as known errata.
+        image_px: Pixels, 0 if unknown.
+        asks_for_cell: Whether the right answer is the cell that the view puts the picture in.
+        base_id: Id that the rows of one question in several orders of its options share.
     """
 
     id: str
@@ -154,6 +141,9 @@ class AskedQuestion(msgspec.Struct, frozen=True):
     source: str | None = None
     target_share: float | None = None
     notes: tuple[str, ...] = ()
+    image_px: int = 0
+    asks_for_cell: bool = False
+    base_id: str | None = None
 
     @property
     def has_errata(self) -> bool:
@@ -165,7 +155,8 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """All cells of a run by question, condition and repeat; a cell that was not planned is absent.
 
     A cell's third index counts repeats, and within them rotations of the choices. ``view_of`` gives the view of each
-    condition, ``n_contradicted`` how many of its requests have several answers of different text.
+    condition, ``n_contradicted`` how many of its requests have several answers of different text, ``reconciliation``
+    where replies contradict what was expected to be seen; nothing expected is left in those cells.
     """
 
     run: Run
@@ -176,6 +167,7 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     n_rows: int = 0
     n_duplicates: int = 0
     n_contradicted: dict[str, int] = {}
+    reconciliation: Reconciliation = Reconciliation()
 
     @property
     def n_slots(self) -> int:
@@ -185,8 +177,13 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     @property
     def slots(self) -> list[int]:
         """(n_questions,) how often each question is asked: fewer rotations where it has fewer choices."""
+        return [len(self.slots_of(question)) for question in self.questions]
+
+    def slots_of(self, question: AskedQuestion) -> tuple[int, ...]:
+        """Return the third indices of a question's cells under one condition: repeats, and within them rotations."""
         rotations = self.run.n_rotations
-        return [self.run.n_repeats * min(rotations, max(question.n_choices, 1)) for question in self.questions]
+        turned = range(min(rotations, max(question.n_choices, 1)))
+        return tuple(repeat * rotations + turn for repeat in range(self.run.n_repeats) for turn in turned)
 
     @property
     def image_groups(self) -> list[str]:
@@ -212,8 +209,6 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     def only(self, conditions: Collection[str]) -> "RunTable":
         """Return the table with some of its conditions, in its own order."""
         kept = tuple(name for name in self.conditions if name in conditions)
-        if kept == self.conditions:
-            return self
         place = {self.conditions.index(name): position for position, name in enumerate(kept)}
         cells = {(key[0], place[key[1]], key[2]): cell for key, cell in self.cells.items() if key[1] in place}
         contradicted = {name: n for name, n in self.n_contradicted.items() if name in conditions}
@@ -227,6 +222,13 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             if cell.value is not None:
                 values[key], present[key] = cell.value, True
         return average_repeats(values, present)
+
+    def shares(self, keys: Iterable[Slot]) -> Floats:
+        """Return (n_questions, n_conditions) shares in [0, 1] of a question's cells that are among the given ones."""
+        counts = np.zeros((len(self.questions), len(self.conditions)))
+        for question, condition, _ in keys:
+            counts[question, condition] += 1
+        return counts / np.array(self.slots, dtype=np.float64)[:, None]
 
     def mask(self, keys: Iterable[tuple[int, int, int]]) -> Bools:
         """Return (n_questions, n_conditions), True where any of the given cells lies."""
@@ -261,40 +263,25 @@ def read_table(store: RunStore, scorer_id: str, scores: Iterable[Score] | None =
     cells: dict[tuple[int, int, int], Cell] = {}
     for request in store.requests():
         condition = condition_at.setdefault(request.condition, len(condition_at))
-        view_of.setdefault(request.condition, request.view)
+        view_of[request.condition] = request.view
         key = (question_at[request.question_id], condition, slot_of(request, run))
         if request.id in contradicted:
             n_contradicted[request.condition] = n_contradicted.get(request.condition, 0) + 1
         cells[key] = _cell(
             request, sights.get(request.id), endings.pop(request.id, None), verdicts.pop(request.id, None)
         )
+    reconciliation = reconcile(cells)
     return RunTable(
         run=run,
         questions=questions,
         conditions=tuple(condition_at),
         view_of=view_of,
-        cells=cells,
+        cells=without_contradicted(cells, reconciliation),
+        reconciliation=reconciliation,
         n_rows=index.n_rows,
         n_duplicates=index.n_duplicates,
         n_contradicted=n_contradicted,
     )
-
-
-def read_sights(rows: Iterable[Seen]) -> dict[str, Sight]:
-    """Return the best that is known of each request; of several pictures the one that shows the target largest."""
-    best: dict[tuple[str, int], Sight] = {}
-    for row in rows:
-        target = None if row.target_px is None else min(row.target_px)
-        sight = Sight(evidence=row.evidence, seen_size=row.seen_size, target_px=target)
-        known = best.get((row.request_id, row.picture_index))
-        if known is None or sight.rank < known.rank:
-            best[row.request_id, row.picture_index] = sight
-    chosen: dict[str, Sight] = {}
-    for (request_id, _), sight in sorted(best.items(), key=lambda entry: entry[0]):
-        known = chosen.get(request_id)
-        if known is None or (sight.target_px or 0.0) > (known.target_px or 0.0):
-            chosen[request_id] = sight
-    return chosen
 
 
 def total_usage(cells: Iterable[Cell]) -> Usage | None:
@@ -322,7 +309,7 @@ def _cell(request: Request, sight: Sight | None, ending: Ending | None, verdict:
         sent_px=sum(picture.size.n_px for picture in request.pictures),
         target_px_sent=max(targets, default=None),
         recipes=tuple(picture.recipe_key for picture in request.pictures),
-        content=_content(request.pictures, sight),
+        cut=_cut(request.pictures),
         sight=sight,
         ending=ending,
         verdict=verdict,
@@ -359,14 +346,8 @@ def _verdict(score: Score) -> Verdict:
 
 
 def _asked(question: Question) -> AskedQuestion:
-    asked = [
-        question.text,
-        question.choices,
-        question.answer,
-        question.answers,
-        question.image.file_sha256,
-        question.targets,
-    ]
+    words = [question.text, question.choices, question.answer, question.answers]
+    asked = [*words, question.image.file_sha256, question.targets]
     boxes = question.targets_clipped or question.targets
     area = sum(box.width * box.height for box in boxes)
     return AskedQuestion(
@@ -379,6 +360,9 @@ def _asked(question: Question) -> AskedQuestion:
         source=question.source,
         target_share=area / question.image.size.n_px if boxes else None,
         notes=question.notes,
+        image_px=question.image.size.n_px,
+        asks_for_cell=question.asks_for_cell,
+        base_id=str(question.extra["base_id"]) if question.extra.get("base_id") is not None else None,
     )
 
 
@@ -390,15 +374,8 @@ def _settings(sampling: Sampling, transports: tuple[str, ...]) -> str:
     return ", ".join([*words, *sorted({f"transport {transport}" for transport in transports})])
 
 
-def _content(pictures: tuple[Picture, ...], sight: Sight | None) -> str:
-    """Name what the model saw: the same region at the same final size is one picture to it."""
-    if len(pictures) != 1 or sight is None or sight.seen_size is None:
-        return " ".join(picture.recipe_key for picture in pictures)
-    geometry = pictures[0].recipe.geometry
-    if not isinstance(geometry, Composition):
-        return pictures[0].recipe_key
-    unscaled = msgspec.structs.replace(geometry, resized=None)
-    return content_sha256([pictures[0].image.file_sha256, unscaled, sight.seen_size])
+def _cut(pictures: tuple[Picture, ...]) -> str:
+    return content_sha256(cut_of(pictures[0])) if len(pictures) == 1 else ""
 
 
 def _short_side(target: Box) -> float:

@@ -19,6 +19,7 @@ from eyechart.errors import (
     GeometryError,
     ImageError,
     ModelError,
+    RefusedInputError,
     StoreError,
     TransientModelError,
     UsageError,
@@ -177,21 +178,26 @@ class Asker:
         """Ask one request until it is settled or given up, and store how it ended."""
         pictures = tuple(self._pictures.send(picture) for picture in request.pictures)
         self._watch.begin(request)
+        began = time.monotonic()
         try:
             await self._prepare(pictures)
             ended = await self._attempt(request, pictures)
+        except RefusedInputError as error:  # too large to be made here; the others are asked
+            self._store(request, error_row(error, self._asking(request, began, 1)), None, ())
         except (ImageError, GeometryError) as error:
             self._end_by(name_place(error, f"{request.benchmark}/{request.question_id} in view {request.view}"))
         except EyechartError as error:
             self._end_by(error)
         else:
             if ended is not None:
-                row, reply = ended
-                self._writer.append(row, self._seen(request, reply, pictures))
-                self.n_asked += 1
-                self._listener.answered(request, row)
+                self._store(request, *ended, pictures)
         finally:
             self._watch.end(request)
+
+    def _store(self, request: Request, row: Response, reply: Reply | None, pictures: tuple[LazyPicture, ...]) -> None:
+        self._writer.append(row, self._seen(request, reply, pictures))
+        self.n_asked += 1
+        self._listener.answered(request, row)
 
     def _seen(self, request: Request, reply: Reply | None, pictures: tuple[LazyPicture, ...]) -> Iterable[Seen]:
         if reply is None or self._model.reads == "identity":

@@ -56,8 +56,8 @@ def _struck(table: RunTable) -> Iterable[tuple[str, str, str, str]]:
     """Yield condition, state, cause and example of every failure, by question and condition."""
     for question_index, question in enumerate(table.questions):
         for index, condition in enumerate(table.conditions):
-            for repeat in range(table.run.n_repeats):
-                cell = table.cells.get((question_index, index, repeat))
+            for slot in table.slots_of(question):
+                cell = table.cells.get((question_index, index, slot))
                 found = _failure_of(cell)
                 if found is not None:
                     yield condition, found[0], found[1], found[2] or question.id

@@ -11,7 +11,7 @@ import msgspec
 from eyechart.errors import EyechartError
 from eyechart.runs.plan import Plan
 from eyechart.runs.store import ESTIMATES_FILE, RUN_FILE, RunStore, create_store, open_store
-from eyechart.schema import JsonObject, Price, Run, Seen
+from eyechart.schema import JsonObject, Run, Seen, TokenPrice
 
 RUNS_FOLDER = Path("runs")
 
@@ -36,9 +36,11 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     now: datetime
     versions: dict[str, str] = {}
     command: tuple[str, ...] = ()
-    price: Price | None = None
+    price: TokenPrice | None = None
     estimated_dollars: float | None = None
     scorer: str | None = None
+    allowed_faults: tuple[str, ...] = ()
+    protocol: str | None = None
 
 
 def find_or_create(plan: Plan, where: Destination, origin: Origin, seen: Iterable[Seen] = ()) -> tuple[RunStore, bool]:
@@ -110,7 +112,10 @@ def run_record(plan: Plan, run_id: str, origin: Origin) -> Run:
         command=origin.command,
         price=origin.price,
         estimated_dollars=origin.estimated_dollars,
+        matching=plan.matching,
         scorer=origin.scorer,
+        allowed_faults=origin.allowed_faults,
+        protocol=origin.protocol,
     )
 
 

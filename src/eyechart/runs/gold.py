@@ -1,7 +1,8 @@
 """The right answer of a request: a letter as its options are shown, or the cell that its view puts the picture in."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from eyechart.errors import BenchmarkError
 from eyechart.schema import Grid, Question
 from eyechart.views import parse_view
 
@@ -24,10 +25,47 @@ def right_answer(question: Question, view_id: str, choice_order: Sequence[int]) 
         >>> right_answer(question, "grid_captioned_5x5_r1_c3", ())
         'row: 2, col: 4'
     """
-    if question.asks_for_cell:
-        view = parse_view(view_id)
-        return name_cell(view.row, view.column) if isinstance(view, Grid) else None
-    return shown_letter(question.answer, choice_order)
+    return shown_cell(view_id) if question.asks_for_cell else shown_letter(question.answer, choice_order)
+
+
+def shown_cell(view_id: str) -> str | None:
+    """Return the cell that a view puts the picture in, None where it shows no grid.
+
+    Example:
+        >>> shown_cell("grid_white_5x5_r1_c3"), shown_cell("original")
+        ('row: 2, col: 4', None)
+    """
+    view = parse_view(view_id)
+    return name_cell(view.row, view.column) if isinstance(view, Grid) else None
+
+
+def told_answer(question: Question, view_id: str, choice_order: Sequence[int]) -> str | None:
+    """Return what a baseline that knows the right answers is told: of a free question, what most people said.
+
+    Example:
+        >>> from eyechart.schema import ImageRef, Size
+        >>> image = ImageRef("", Size(4, 3), "image/png")
+        >>> said = ("no", "yes", "yes")
+        >>> question = Question(id="q", benchmark="b", text="?", image=image, image_group="g", answers=said)
+        >>> told_answer(question, "original", ())
+        'yes'
+    """
+    if not question.choices and question.answers:
+        return max(question.answers, key=question.answers.count)
+    return right_answer(question, view_id, choice_order)
+
+
+def check_scorable(questions: Iterable[Question], place: str) -> None:
+    """Refuse to give an accuracy where no right answer is known: it would read as 0 %.
+
+    Raises:
+        BenchmarkError: If every question hides its answer.
+    """
+    if not any(question.answer or question.answers or question.asks_for_cell for question in questions):
+        raise BenchmarkError(
+            f"{place}: no right answer of these questions is known here, so there is no accuracy",
+            hint="for hidden answers of HRScene: eyechart export evalai RUN writes the submission",
+        )
 
 
 def name_cell(row: int, column: int) -> str:

@@ -8,11 +8,14 @@ import msgspec
 
 from eyechart.errors import BenchmarkError
 from eyechart.images.cache import DecodedCache
-from eyechart.images.grid_canvas import GridCanvas, squeeze_to_tile
+from eyechart.images.encode import JpegSettings
+from eyechart.images.giga import needs_tiles
+from eyechart.images.grid_canvas import HRSCENE_JPEG, GridCanvas, squeeze_to_tile
 from eyechart.images.haystack import find_haystacks
 from eyechart.images.pixels import DecodedImage, Pixels
 from eyechart.images.resample import DEFAULT_RESAMPLER
 from eyechart.kinds import Benchmark
+from eyechart.runs.large_pictures import LargeSource
 from eyechart.schema import DecodePolicy, GridComposition, ImageRef, Picture
 
 Decode = Callable[[ImageRef, DecodePolicy], DecodedImage]
@@ -25,11 +28,14 @@ class GridSource:
     Args:
         benchmark: Where questions with their distractors come from.
         decode: Returns the decoded file behind a picture.
+        large: Shrinks pictures that are too large to decode at once.
         max_tile_bytes: Bound of the tiles kept in memory.
     """
 
-    def __init__(self, benchmark: Benchmark, decode: Decode, *, max_tile_bytes: int = 256 << 20) -> None:
-        self._benchmark, self._decode = benchmark, decode
+    def __init__(
+        self, benchmark: Benchmark, decode: Decode, large: LargeSource, *, max_tile_bytes: int = 256 << 20
+    ) -> None:
+        self._benchmark, self._decode, self._large = benchmark, decode, large
         self._tiles = DecodedCache(max_tile_bytes)
         self._canvases: OrderedDict[str, GridCanvas] = OrderedDict()
         self._haystacks: dict[str, tuple[ImageRef, ...]] = {}
@@ -44,12 +50,17 @@ class GridSource:
         needle = self._needle(picture, geometry)
         return self._canvas(picture, geometry).encode_png(needle, geometry.row, geometry.column)
 
+    def encode_jpeg(self, picture: Picture, geometry: GridComposition, settings: JpegSettings = HRSCENE_JPEG) -> bytes:
+        """Return a grid as a JPEG file, as HRScene stores it if nothing else is said."""
+        needle = self._needle(picture, geometry)
+        return self._canvas(picture, geometry).encode_jpeg(needle, geometry.row, geometry.column, settings)
+
     def _needle(self, picture: Picture, geometry: GridComposition) -> Pixels:
         return self._tile(picture.image, picture, geometry)
 
     def _canvas(self, picture: Picture, geometry: GridComposition) -> GridCanvas:
         """Return the canvas of all cells of a grid; made when its first cell is asked for, while the others wait."""
-        anywhere = msgspec.structs.replace(geometry, row=0, column=0)
+        anywhere = msgspec.structs.replace(geometry, row=0, column=0, resized=None)
         recipe = msgspec.structs.replace(picture.recipe, geometry=anywhere)
         key = msgspec.json.encode(recipe).decode()
         with self._lock:
@@ -67,6 +78,10 @@ class GridSource:
         key = f"{image.file_sha256} {resampler} {geometry.tile.width}x{geometry.tile.height}"
 
         def squeezed() -> DecodedImage:
+            if needs_tiles(image.size):
+                return DecodedImage.from_pixels(
+                    self._large.shrink(image, picture.recipe.decode, geometry.tile, resampler)
+                )
             decoded = self._decode(image, picture.recipe.decode)
             return DecodedImage.from_pixels(squeeze_to_tile(decoded, geometry.tile, resampler))
 

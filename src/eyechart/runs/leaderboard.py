@@ -24,6 +24,7 @@ from eyechart.stats.clusters import find_clusters
 from eyechart.stats.rank import rank_models
 
 _SEED = 0
+_ANSWERED_TO_PLACE = 0.9
 _TWO = 2
 
 
@@ -119,13 +120,17 @@ def _mean_row(rows: Sequence[BoardRow]) -> BoardRow | None:
 
 
 def _ranked(rows: Sequence[BoardRow]) -> tuple[BoardRow, ...]:
-    """Return the rows from the best overall score down, equal scores sharing a rank; rows without one come last."""
-    ordered = sorted(rows, key=lambda row: (-_overall(row), row.name))
-    scores = [round(_overall(row), 9) for row in ordered]
+    """Return the rows from the best overall score down, equal scores sharing a rank; rows without rank come last."""
+    ordered = sorted(rows, key=lambda row: (not _has_rank(row), -_overall(row), row.name))
+    scores = [round(_overall(row), 9) for row in ordered if _has_rank(row)]
     return tuple(
-        msgspec.structs.replace(row, rank=1 + scores.index(score)) if OVERALL in row.cells else row
-        for row, score in zip(ordered, scores, strict=True)
+        msgspec.structs.replace(row, rank=1 + scores.index(round(_overall(row), 9))) if _has_rank(row) else row
+        for row in ordered
     )
+
+
+def _has_rank(row: BoardRow) -> bool:
+    return OVERALL in row.cells and not row.is_partial
 
 
 def _overall(row: BoardRow) -> float:
@@ -133,28 +138,35 @@ def _overall(row: BoardRow) -> float:
 
 
 def _with_places(rows: Sequence[BoardRow], own: Sequence[OwnRun]) -> tuple[tuple[BoardRow, ...], str]:
-    """Return the own rows with the places that their answers allow, on the questions that all of them answered."""
-    if len(own) < _TWO:
-        return tuple(rows), ""
-    at = [{question.id: index for index, question in enumerate(run.table.questions)} for run in own]
-    ids = [name for name in at[0] if all(name in known for known in at[1:])]
+    """Return the own rows with the places that their answers allow, on the questions that all placed runs answered.
+
+    Runs that lack more than a tenth of the answers are not placed: they would leave little to compare the others on.
+    """
     scored = [whole_scores(run.table) for run in own]
-    values = np.array([[score[0][known[name]] for score, known in zip(scored, at, strict=True)] for name in ids])
-    present = np.array([[score[1][known[name]] for score, known in zip(scored, at, strict=True)] for name in ids])
-    groups = [own[0].table.questions[at[0][name]].image_group for name in ids]
-    complete = {group for group, row in zip(groups, present.reshape(len(ids), len(own)), strict=True) if row.all()}
-    if len(complete) < _TWO:
+    placed = [index for index, (_, present) in enumerate(scored) if present.mean() >= _ANSWERED_TO_PLACE]
+    if len(placed) < _TWO:
+        return tuple(rows), ""
+    at = {index: {question.id: row for row, question in enumerate(own[index].table.questions)} for index in placed}
+    first = placed[0]
+    ids = [name for name in at[first] if all(name in at[index] for index in placed)]
+    shape = (len(ids), len(placed))
+    places = [[at[index][name] for index in placed] for name in ids]
+    values = np.array([[scored[k][0][row] for k, row in zip(placed, own_rows, strict=True)] for own_rows in places])
+    present = np.array([[scored[k][1][row] for k, row in zip(placed, own_rows, strict=True)] for own_rows in places])
+    values, present = values.reshape(shape), present.reshape(shape).astype(np.bool_)
+    groups = [own[first].table.questions[at[first][name]].image_group for name in ids]
+    if len({group for group, answered in zip(groups, present, strict=True) if answered.all()}) < _TWO:
         return tuple(rows), "The own runs share too few answered questions to place them."
     clusters = find_clusters(groups)
     weights = draw_weights(clusters.n_clusters, np.random.default_rng(_SEED))
     sets = rank_models(values, present, clusters, weights=weights)
-    placed = tuple(
-        msgspec.structs.replace(row, best=int(best), worst=int(worst))
-        for row, best, worst in zip(rows, sets.best, sets.worst, strict=True)
-    )
-    return placed, (
-        f"Place: where the answers allow each own run to stand among the {len(own)} own runs, all together with 95 % "
-        f"confidence, by plain accuracy on the {sets.n_questions} questions that all answered."
+    found = list(rows)
+    for column, index in enumerate(placed):
+        best, worst = int(sets.best[column]), int(sets.worst[column])
+        found[index] = msgspec.structs.replace(rows[index], best=best, worst=worst)
+    return tuple(found), (
+        f"Place: where the answers allow each own run to stand among {len(placed)} own runs, all together with 95 % "
+        f"confidence, by plain accuracy on the {sets.n_questions} questions that all of them answered."
     )
 
 

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import msgspec
 
-from eyechart.schema import Price, Request, Response, Score, Value
+from eyechart.schema import Request, Response, Score, TokenPrice, Value
 
 
 class Beginning(Value, frozen=True):
@@ -31,7 +31,7 @@ class Beginning(Value, frozen=True):
     n_missing_pictures: int = 0
     predicts_seen: bool = False
     estimated_dollars: float | None = None
-    price: Price | None = None
+    price: TokenPrice | None = None
 
 
 class CheckedAnswer(msgspec.Struct, frozen=True):

@@ -6,8 +6,9 @@ import msgspec
 
 from eyechart.batching import AsksInBatches, BatchLimits
 from eyechart.errors import UsageError
-from eyechart.kinds import Model, PredictsSeen, ReadsLetters
+from eyechart.kinds import Benchmark, Model, ReadsLetters
 from eyechart.runs.batches import BatchSettings
+from eyechart.runs.choosing import defaults_of
 from eyechart.runs.execute import LoopSettings, check_limits
 from eyechart.runs.folders import Destination
 from eyechart.runs.pictures import check_drawing
@@ -16,11 +17,11 @@ from eyechart.runs.ray_engine import RayWork, check_ray
 from eyechart.runs.registration import StudyPlan
 from eyechart.runs.retrying import Stop
 from eyechart.runs.shard import Shard
-from eyechart.runs.sight import Predictor
 from eyechart.runs.spending import BATCH_DISCOUNT
 from eyechart.runs.view_store import ViewStore
-from eyechart.schema import ModelIdentity, Price, Request, Sampling, View
-from eyechart.seen.prices import estimate_dollars, price_of
+from eyechart.schema import ModelIdentity, Request, Sampling, TokenPrice, View
+from eyechart.seen.costs import estimate_dollars, token_price
+from eyechart.seen.rules import Rule
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,7 +37,10 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         is_same_weights: The user vouches that the served model did not change, so that old answers are reused.
         command: The command line, for ``run.json``.
         registration: The plan that was written before; a copy is kept in the run folder.
+        rules: The user's own rules of what models see, which come before the bundled ones.
         max_decoded_bytes: Bound of the decoded originals kept in memory.
+        allows_faults: Whether a published collection with errors is asked all the same.
+        protocol: Name of the protocol that fixed prompt, order, extraction and judge.
         price: What tokens cost; the bundled price of the model if left out.
         shard: The part of the run that this process asks; everything if left out.
         ray: What workers of a Ray cluster open; None asks from this process.
@@ -53,33 +57,32 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     is_same_weights: bool = False
     command: tuple[str, ...] = ()
     registration: StudyPlan | None = None
+    rules: tuple[Rule, ...] = ()
     max_decoded_bytes: int = 512 << 20
-    price: Price | None = None
+    allows_faults: bool = False
+    protocol: str | None = None
+    price: TokenPrice | None = None
     shard: Shard | None = None
     batches: BatchSettings | None = None
     view_store: ViewStore | None = None
     ray: RayWork | None = None
 
 
-def predictor(model: Model) -> Predictor | None:
-    """Return what tells beforehand what the model will see, None where nothing does."""
-    return model.predict_seen if isinstance(model, PredictsSeen) else None
-
-
 def _with_price(options: RunOptions, identity: ModelIdentity) -> RunOptions:
     """Return the options with the price that holds for this model, where one is known."""
-    price = options.price or price_of(identity)
+    price = options.price or token_price(identity)
     spending = msgspec.structs.replace(options.loop.spending, price=price)
     loop = msgspec.structs.replace(options.loop, spending=spending)
     return msgspec.structs.replace(options, price=price, loop=loop)
 
 
-def checked(options: RunOptions, model: Model, views: Sequence[View]) -> RunOptions:
-    """Return the options with the model's price.
+def checked(options: RunOptions, benchmark: Benchmark, model: Model, views: Sequence[View]) -> RunOptions:
+    """Return the options with the benchmark's scorer and the model's price, where nothing else is given.
 
     Raises:
         UsageError: If something in them cannot be run with this model.
     """
+    options = msgspec.structs.replace(options, scorer=options.scorer or defaults_of(benchmark).scorer)
     options = _with_price(options, model.identity)
     reads_letters = isinstance(model, ReadsLetters) and model.reads_letters
     if options.sampling.score_mode == "logprob" and not reads_letters:
@@ -99,7 +102,7 @@ def checked(options: RunOptions, model: Model, views: Sequence[View]) -> RunOpti
     return options
 
 
-def estimated_cost(requests: Sequence[Request], model: ModelIdentity, price: Price | None) -> float | None:
+def estimated_cost(requests: Sequence[Request], model: ModelIdentity, price: TokenPrice | None) -> float | None:
     """Return what requests are expected to cost in US dollars, None where no price is known."""
     return None if price is None else round(estimate_dollars(requests, model, price), 6)
 

@@ -87,7 +87,13 @@ def own_row(run: OwnRun, published: PublishedResults, rule: Rule) -> tuple[Board
     elif scored:
         cells[OVERALL] = cell(scored)
     row = BoardRow(
-        name=run.name, kind="own", group="own runs", cells=cells, source=f"run {run.table.run.id}", date=run.date
+        name=run.name,
+        kind="own",
+        group="own runs",
+        cells=cells,
+        is_partial=rule != "micro" and len(scored) < len(known),
+        source=f"run {run.table.run.id}",
+        date=run.date,
     )
     return row, _notes(run, set(datasets) - set(known), [name for name in known if not counts[name]], present)
 
@@ -109,7 +115,7 @@ def _notes(run: OwnRun, unknown: set[str], lacking: Sequence[str], present: Bool
         if lacking:
             more = " and more" if len(lacking) > _MOST_NAMES else ""
             listed = ", ".join(lacking[:_MOST_NAMES])
-            notes.append(f"{len(lacking)} datasets have no score and no weight ({listed}{more})")
+            notes.append(f"{len(lacking)} datasets have no score and no weight, so it has no rank ({listed}{more})")
     n_missing = int((~present).sum())
     if n_missing:
         notes.append(f"{n_missing} of {len(present)} answers are missing and left out")

@@ -203,10 +203,16 @@ def _check_cells(paired: Paired, side: int, code: Code, what: str, look: _Look) 
 
 def _check_answers(paired: Paired, index: int, view: str) -> list[Finding | None]:
     """Find missing or unreadable answers that depend on the side."""
-    cells = [paired.cells(side, view) for side in range(len(paired.sides))]
-    shape = (len(paired.ids), len(paired.sides))
-    unparsed = np.array([[cell is not None and cell.is_unparsed for cell in own] for own in cells]).T.reshape(shape)
+    unparsed = np.stack(
+        [_unparsed(side.table, view)[list(rows)] for side, rows in zip(paired.sides, paired.rows, strict=True)], axis=1
+    )
     clusters = find_clusters(paired.image_groups)
     labels = [side.label if view == ONE_VIEW else f"{side.label} on {view}" for side in paired.sides]
     present = np.asarray(paired.present[:, index], dtype=np.bool_)
     return [check_missing(present, clusters, labels), check_unparsed(unparsed, present, clusters, labels)]
+
+
+def _unparsed(table: RunTable, view: str) -> Floats:
+    """Return (n_questions,) shares of a question's answers under one view that could not be read."""
+    keys = (key for key, cell in table.cells.items() if cell.is_unparsed)
+    return table.shares(keys)[:, table.conditions.index(view)]

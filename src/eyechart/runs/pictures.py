@@ -2,14 +2,15 @@
 
 import hashlib
 from functools import cached_property, lru_cache
+from pathlib import Path
 from threading import Lock
 from typing import Literal
 
-from eyechart.errors import EyechartError, ImageError, UsageError
+from eyechart.errors import EyechartError, ImageError
 from eyechart.images.cache import DecodedCache
-from eyechart.images.compose import compose, is_whole
-from eyechart.images.decode import decode, has_end, is_standing
-from eyechart.images.encode import encode_composition
+from eyechart.images.compose import compose, is_whole, resize
+from eyechart.images.decode import MAX_HELD_PIXELS, decode, has_end, is_standing
+from eyechart.images.encode import JpegSettings, encode_composition, encode_jpeg, encode_png
 from eyechart.images.files import read_whole
 from eyechart.images.hash import pixel_sha256
 from eyechart.images.pixels import DecodedImage, Pixels
@@ -17,13 +18,16 @@ from eyechart.images.probe import describe_stream
 from eyechart.images.resample import DEFAULT_RESAMPLER, check_resampler
 from eyechart.kinds import Benchmark
 from eyechart.runs.grids import GridSource
-from eyechart.runs.plan import DEFAULT_TRANSPORT, PlanOptions
+from eyechart.runs.large_pictures import LargeSource, check_sendable
+from eyechart.runs.plan_options import PlanOptions
 from eyechart.runs.view_store import ViewStore
 from eyechart.schema import Composition, DecodePolicy, GridComposition, ImageRef, Picture, Size
+from eyechart.seen.transport import parse_transport
 
 Form = Literal["pixels", "encoded"]
 
-_PNG = "image/png"
+_PNG, _JPEG = "image/png", "image/jpeg"
+_JPEG_95 = JpegSettings(quality=95, subsampling="4:4:4")
 _N_LOCKS = 64
 _RAW_BYTES_PER_PIXEL = 3
 
@@ -31,9 +35,9 @@ _RAW_BYTES_PER_PIXEL = 3
 class PictureSource:
     """Makes the pictures of a benchmark's requests, keeping recent originals decoded.
 
-    Transport ``native@1``: a file that is sent whole and unchanged leaves as its own bytes where any decoder reads
-    the same pixels from it; everything else leaves as PNG of our pixels. A truncated file never leaves. May be used by
-    several threads.
+    A file that is sent whole and unchanged leaves as its own bytes where any decoder reads the same pixels from it;
+    everything else leaves as PNG of our pixels. Under a transport policy with ``+jpeg95`` every picture leaves as JPEG
+    instead, and its pixels are those of the JPEG. A truncated file never leaves. May be used by several threads.
 
     Args:
         benchmark: Where the files are.
@@ -52,7 +56,8 @@ class PictureSource:
     ) -> None:
         self._benchmark, self._kept = benchmark, kept
         self._decoded = DecodedCache(max_decoded_bytes)
-        self._grids = GridSource(benchmark, self._decoded_file)
+        self._large = LargeSource(benchmark.image_path)
+        self._grids = GridSource(benchmark, self._decoded_file, self._large)
         self._drawn = DecodedCache(max_drawn_bytes)
         # One thread decodes a picture while the others that want it wait, instead of all decoding it.
         self._locks = tuple(Lock() for _ in range(_N_LOCKS))
@@ -88,14 +93,13 @@ class PictureSource:
 
         Raises:
             ImageError: If the file cannot be read or decoded, or is not the one that was planned.
+            RefusedInputError: If the picture is too large to be held or sent.
         """
 
         def drawn() -> DecodedImage:
-            geometry = picture.recipe.geometry
-            if isinstance(geometry, GridComposition):
-                return DecodedImage.from_pixels(self._grids.draw(picture, geometry))
-            resampler = picture.recipe.resampler or DEFAULT_RESAMPLER
-            return DecodedImage.from_pixels(compose(self.decoded(picture), geometry, resampler))
+            if _is_jpeg(picture):
+                return decode(self.encode(picture)[0], place=self._place(picture.image))
+            return DecodedImage.from_pixels(self._compose(picture))
 
         return self._drawn.get(picture.recipe_key, picture.recipe.decode, drawn).pixels
 
@@ -105,6 +109,8 @@ class PictureSource:
         Raises:
             ImageError: If the file cannot be read or decoded, or is not the one that was planned.
         """
+        if _is_jpeg(picture):
+            return encode_jpeg(self._compose(picture), _JPEG_95.quality, _JPEG_95.subsampling), _JPEG
         standing = self._standing_bytes(picture)
         if standing is not None:
             return standing, picture.image.media_type
@@ -118,8 +124,12 @@ class PictureSource:
 
     def _encode_drawn(self, picture: Picture) -> bytes:
         geometry = picture.recipe.geometry
+        if isinstance(geometry, GridComposition) and geometry.resized is not None:
+            return encode_png(self.draw(picture))
         if isinstance(geometry, GridComposition):
             return self._grids.encode_png(picture, geometry)
+        if self._large.serves(picture):
+            return self._large.encode_png(picture)
         resampler = picture.recipe.resampler or DEFAULT_RESAMPLER
         return encode_composition(self.decoded(picture), geometry, resampler)
 
@@ -130,19 +140,41 @@ class PictureSource:
     def _decoded_file(self, image: ImageRef, policy: DecodePolicy) -> DecodedImage:
         with self._locks[hash(image.file_sha256) % _N_LOCKS]:
             return self._decoded.get(
-                image.file_sha256, policy, lambda: decode(self._read(image), policy, self._place(image))
+                image.file_sha256, policy, lambda: decode(self._source(image), policy, self._place(image))
             )
+
+    def _compose(self, picture: Picture) -> Pixels:
+        """Return the pixels of a picture before any encoding that changes them."""
+        geometry, resampler = picture.recipe.geometry, picture.recipe.resampler or DEFAULT_RESAMPLER
+        if self._large.serves(picture):
+            return self._large.draw(picture)
+        if not isinstance(geometry, GridComposition):
+            return compose(self.decoded(picture), geometry, resampler)
+        grid = self._grids.draw(picture, geometry)
+        return grid if geometry.resized is None else resize(grid, geometry.resized, resampler)
 
     def _standing_bytes(self, picture: Picture) -> bytes | None:
         """Return the file as it is, None where other pixels than the decoded file's own are to be sent."""
         if not _is_file(picture):
             return None
+        if self._large.serves(picture):
+            check_sendable(picture.image, self._place(picture.image))
         content = self._read(picture.image)
         if not is_standing(describe_stream(content, self._place(picture.image))):
             return None
         if not has_end(content, picture.image.media_type):
+            if self._large.serves(picture):
+                raise ImageError(f"{self._place(picture.image)}: truncated", hint="fetch the file again")
             self.decoded(picture)  # refuses what is truncated
         return content
+
+    def _source(self, image: ImageRef) -> Path | bytes:
+        """Return what is decoded: the bytes of a file, or the place of one that is too large to be held as well."""
+        if image.size.n_px <= MAX_HELD_PIXELS:
+            return self._read(image)
+        path = self._benchmark.image_path(image)
+        self._large.check_hash(image, path)
+        return path
 
     def _read(self, image: ImageRef) -> bytes:
         """Return the bytes of a file, refusing one that changed since the run was planned."""
@@ -158,7 +190,7 @@ class PictureSource:
         return str(self._benchmark.image_path(image))
 
     def _hash_pixels(self, picture: Picture) -> str:
-        return pixel_sha256(self.draw(picture))
+        return self._large.pixel_sha256(picture) if self._large.serves(picture) else pixel_sha256(self.draw(picture))
 
 
 class LazyPicture:
@@ -232,8 +264,7 @@ def check_drawing(options: PlanOptions) -> None:
         MissingDependencyError: If the resampler's library is not installed.
     """
     check_resampler(options.resampler)
-    if options.transport != DEFAULT_TRANSPORT:
-        raise UsageError(f"unknown transport {options.transport!r}", hint=f"this eyechart knows {DEFAULT_TRANSPORT}")
+    parse_transport(options.transport)
 
 
 def name_place(error: EyechartError, place: str) -> ImageError:
@@ -244,6 +275,16 @@ def name_place(error: EyechartError, place: str) -> ImageError:
         'folder/q1 in view crop_3x: a.png: truncated'
     """
     return ImageError(f"{place}: {error.message}", hint=error.hint)
+
+
+@lru_cache(maxsize=64)
+def _is_jpeg_policy(transport: str) -> bool:
+    return parse_transport(transport).is_jpeg
+
+
+def _is_jpeg(picture: Picture) -> bool:
+    """Whether the transport policy of a picture makes a JPEG of it."""
+    return _is_jpeg_policy(picture.recipe.transport)
 
 
 def _is_file(picture: Picture) -> bool:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from eyechart.errors import UsageError
 from eyechart.schema import Request, Usage, Value
-from eyechart.seen.prices import guess_tokens
+from eyechart.seen.costs import guess_tokens
 
 _SECONDS_PER_MINUTE = 60.0
 

@@ -114,8 +114,8 @@ class StudyPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 def primary_hypotheses(views: Sequence[str]) -> tuple[Hypothesis, ...]:
     """Return the family to test by default: distraction, canvas and in-crop context at 3×, resolution at ½ and ¼.
 
-    Without any of them, every view against the original, or the first view; at most eight. Negative controls are
-    alarms and never hypotheses.
+    Where few views are asked, each that stands in none of these is compared with the original, or the first view; so
+    are all where there is none of these. At most eight. Negative controls are alarms and never hypotheses.
 
     Example:
         >>> [(h.name, h.condition, h.baseline) for h in primary_hypotheses(["original", "whiteground_3x"])]
@@ -128,13 +128,14 @@ def primary_hypotheses(views: Sequence[str]) -> tuple[Hypothesis, ...]:
         for pair in named
         if (pair.name, pair.condition) == (name, condition)
     ]
-    if not found and views:
+    if views and (not found or len(views) - 1 <= _MOST_HYPOTHESES):
         baseline = "original" if "original" in views else views[0]
         controls = {frozenset(pair.pair) for pair in named if pair.name == NEGATIVE_CONTROL}
-        found = [
+        covered = {view for one in found for view in (one.condition, one.baseline)} | {baseline}
+        found += [
             Hypothesis(condition=view, baseline=baseline)
             for view in views
-            if view != baseline and frozenset((view, baseline)) not in controls
+            if view not in covered and frozenset((view, baseline)) not in controls
         ]
     return tuple(found[:_MOST_HYPOTHESES])
 

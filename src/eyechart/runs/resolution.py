@@ -1,12 +1,13 @@
 """What a run says about resolution: thresholds in nominal scale and in pixels seen, and how much the curve moves."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from eyechart.errors import StatisticsError
 from eyechart.runs.cells import RunTable
-from eyechart.schema import CurveMovement, Downsample, Original, View
+from eyechart.runs.closeness import distinct_levels
+from eyechart.schema import CloseViews, CurveMovement, Downsample, Original, View
 from eyechart.schema import Threshold as ThresholdRecord
 from eyechart.stats.arrays import Bools, Floats
 from eyechart.stats.bootstrap import draw_weights
@@ -35,14 +36,14 @@ def levels_of(views: Mapping[str, View]) -> tuple[tuple[str, float], ...]:
 
 
 def estimate_resolution(
-    table: RunTable, scores: ScoreTable, views: Mapping[str, View]
+    table: RunTable, scores: ScoreTable, views: Mapping[str, View], close: Sequence[CloseViews] = ()
 ) -> tuple[tuple[ThresholdRecord, ...], CurveMovement | None]:
     """Return the thresholds and the movement of the curve over resolution; nothing where it rests on too little.
 
     A threshold needs an accuracy at the largest scale that lies above chance, at least 3 scales, and 30 questions on
-    20 pictures.
+    20 pictures. Of levels that are one picture to the model (``close``) only the largest counts.
     """
-    levels = levels_of(views)
+    levels = distinct_levels(levels_of(views), close)
     columns = [scores.column(name) for name, _ in levels]
     values = np.asarray(scores.values, dtype=np.float64)[:, columns]
     present = np.asarray(scores.present, dtype=np.bool_)[:, columns]

@@ -6,6 +6,9 @@ from eyechart.runs.gold import right_answer
 from eyechart.runs.store import RunStore
 from eyechart.schema import Score
 
+JUDGE = "judge"
+"""Name of the scorer whose verdicts are stored replies of a model."""
+
 
 def scorer_id_of(scorer: Scorer, mode: str) -> str:
     """Return ``name.mode@version``: the name of a scorer in scores, files and flags."""
@@ -37,7 +40,12 @@ def judge(store: RunStore, scorer: Scorer, mode: str) -> tuple[Score, ...]:
 
     Raises:
         SchemaError: If an answer belongs to no request of the run.
+        StoreError: If a judge's verdicts are wanted and none was asked.
     """
+    if scorer.name == JUDGE:
+        from eyechart.runs.judging import judged_scores  # it judges by rules itself, with this function
+
+        return judged_scores(store, mode)
     questions = {question.id: question for question in store.questions()}
     asked = {
         request.id: (position, request.question_id, request.view, request.choice_order)

@@ -8,17 +8,21 @@ import msgspec
 
 from eyechart.batching import AsksInBatches
 from eyechart.errors import UsageError
-from eyechart.kinds import Benchmark, Model, Prompt, TakesGold
+from eyechart.kinds import Benchmark, HoldsRelease, Model, Prompt, ReviewsPlan, TakesGold
 from eyechart.opening import DEFAULT_SCORER, open_scorer
+from eyechart.releases.fitness import check_fitness
 from eyechart.runs.answers import stale_ids
 from eyechart.runs.batch_records import BatchLog
 from eyechart.runs.batches import BatchAsker, BatchDesk, BatchSettings
-from eyechart.runs.choosing import defaults_of
 from eyechart.runs.event_loop import run_async
 from eyechart.runs.execute import Asker, read_identity, utc_now, writer_name
 from eyechart.runs.folders import Origin, find_or_create
+from eyechart.runs.foresight import Foresight, fit_for, foresee, told_rule
+from eyechart.runs.gold import told_answer
 from eyechart.runs.listening import Beginning, Listener, Silent
-from eyechart.runs.options import RunOptions, batch_limits, checked, expected_cost, predictor, why_not
+from eyechart.runs.matching import gauge_for
+from eyechart.runs.options import RunOptions, batch_limits, checked, expected_cost, why_not
+from eyechart.runs.outcome import Asked, Outcome
 from eyechart.runs.pictures import PictureSource
 from eyechart.runs.plan import Plan, plan_run, shown_answer
 from eyechart.runs.preflight import check_first, choose_first, stop_after
@@ -27,45 +31,14 @@ from eyechart.runs.registration import keep_copy
 from eyechart.runs.retrying import Stop
 from eyechart.runs.score import score_run
 from eyechart.runs.shard import ids_of
-from eyechart.runs.sight import planned_seen
 from eyechart.runs.spending import answer_dollars
-from eyechart.runs.store import AnswerWriter, RunStore
+from eyechart.runs.store import AnswerWriter
 from eyechart.runs.summarise import summarise
 from eyechart.runs.versions import read_versions
-from eyechart.schema import ModelIdentity, Request, Seen, Summary, View
+from eyechart.schema import ModelIdentity, Request, Seen, View
 
 # A served model without revision or fingerprint may be another one tomorrow.
 MAX_ANSWER_AGE = timedelta(hours=24)
-EXIT_DONE, EXIT_MISSING = 0, 3
-
-
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """How a run ended.
-
-    Args:
-        store: The run folder.
-        summary: What was estimated, also stored in ``estimates.json``.
-        n_planned: All requests of the plan.
-        n_reused: Of these, settled before this process began.
-        n_asked: Requests that this process asked.
-        n_missing: Requests without an answer or final error.
-        n_missing_pictures: Released pictures that do not exist; not asked, and no failure of the run.
-        stop: Why the run ended early; None if it did not.
-    """
-
-    store: RunStore
-    summary: Summary
-    n_planned: int
-    n_reused: int
-    n_asked: int
-    n_missing: int
-    n_missing_pictures: int = 0
-    stop: Stop | None = None
-
-    @property
-    def exit_code(self) -> int:
-        """0 if every request has an answer or a final error, else 3."""
-        return EXIT_MISSING if self.n_missing else EXIT_DONE
 
 
 def run_benchmark(
@@ -98,7 +71,7 @@ def run_benchmark(
         KeyboardInterrupt: On Ctrl-C, with a clean store.
     """
     options, listener = options or RunOptions(), listener or Silent()
-    options = checked(_with_scorer(options, benchmark), model, views)
+    options = checked(options, benchmark, model, views)
     scorer, mode = open_scorer(options.scorer or DEFAULT_SCORER)
     asked = _ask_all(benchmark, model, views, prompt, options=options, listener=listener)
     scorer_id = score_run(asked.store, scorer, mode)
@@ -123,7 +96,7 @@ def ask_shard(
     *,
     options: RunOptions,
     listener: Listener | None = None,
-) -> "Asked":
+) -> Asked:
     """Ask one part of a run, beside any number of other writers; nothing is scored.
 
     Raises:
@@ -132,29 +105,8 @@ def ask_shard(
     """
     if options.shard is None or options.where.out is None:
         raise UsageError("shards need a folder that all of them write to", hint="give --out DIR with --shard i/n")
-    options = checked(_with_scorer(options, benchmark), model, views)
+    options = checked(options, benchmark, model, views)
     return _ask_all(benchmark, model, views, prompt, options=options, listener=listener or Silent())
-
-
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What is left of a plan, or of one shard of it, once it was asked: counts, and no request in memory.
-
-    ``n_missing_in_all`` counts over the whole run, whoever asks it.
-    """
-
-    store: RunStore
-    n_planned: int
-    n_open: int
-    n_asked: int
-    n_missing: int
-    n_missing_in_all: int
-    n_missing_pictures: int
-    stop: Stop | None
-
-    @property
-    def exit_code(self) -> int:
-        """0 if every request that was to be asked has an answer or a final error, else 3."""
-        return EXIT_MISSING if self.n_missing else EXIT_DONE
 
 
 def _ask_all(
@@ -168,29 +120,70 @@ def _ask_all(
 ) -> Asked:
     """Plan a run, find its folder and ask what is missing there."""
     identity = run_async(read_identity(model, options.loop.patience, listener))
-    plan = plan_run(benchmark, views, prompt, model=identity, sampling=options.sampling, options=options.plan)
-    session = _Session(benchmark, model, plan, options, listener)
+    told = run_async(told_rule(model, utc_now().date()))
+    if told.reason:
+        listener.noted(told.reason)
+    ahead = foresee(model, identity, options.rules if told.rule is None else (*options.rules, told.rule))
+    plan = plan_run(
+        benchmark,
+        views,
+        prompt,
+        model=identity,
+        sampling=options.sampling,
+        options=options.plan,
+        fit=fit_for(options.plan.transport, ahead),
+        gauge=None if options.plan.match is None else gauge_for(ahead),
+    )
+    origin = Origin(
+        now=utc_now(),
+        versions=read_versions(),
+        command=options.command,
+        price=options.price,
+        estimated_dollars=expected_cost(options, plan),
+        scorer=options.scorer,
+        allowed_faults=_check_collection(benchmark, plan, options),
+        protocol=options.protocol,
+    )
+    session = _Session(benchmark, model, plan, options, listener, ahead=ahead, origin=origin)
     del plan  # its view images are on the disk now
     stop = session.ask_missing()
     return session.result(stop)
 
 
+def _check_collection(benchmark: Benchmark, plan: Plan, options: RunOptions) -> tuple[str, ...]:
+    """Return the errors of a published collection that the user allows; none for any other benchmark.
+
+    Raises:
+        BenchmarkError: If it has errors and they are not allowed.
+    """
+    if not isinstance(benchmark, HoldsRelease):
+        return ()
+    return check_fitness(
+        benchmark.root,
+        [question.id for question in plan.questions],
+        plan.views,
+        has_images=not benchmark.is_streamed,
+        allows_faults=options.allows_faults,
+    )
+
+
 class _Session:
     """A plan in its folder, with a model to ask."""
 
-    def __init__(self, benchmark: Benchmark, model: Model, plan: Plan, options: RunOptions, listener: Listener) -> None:
+    def __init__(
+        self,
+        benchmark: Benchmark,
+        model: Model,
+        plan: Plan,
+        options: RunOptions,
+        listener: Listener,
+        *,
+        ahead: Foresight,
+        origin: Origin,
+    ) -> None:
         self._benchmark, self._model = benchmark, model
         self._options, self._listener = options, listener
-        origin = Origin(
-            now=utc_now(),
-            versions=read_versions(),
-            command=options.command,
-            price=options.price,
-            scorer=options.scorer,
-            estimated_dollars=expected_cost(options, plan),
-        )
-        predict = predictor(model)
-        self.store, self.is_resumed = find_or_create(plan, options.where, origin, planned_seen(plan.requests, predict))
+        self.store, self.is_resumed = find_or_create(plan, options.where, origin, ahead.ledger(plan.requests))
         if options.registration is not None:
             keep_copy(options.registration, self.store.folder)
         self._index = self.store.index()
@@ -199,7 +192,10 @@ class _Session:
         self._own = ids_of(options.shard, plan.questions, plan.requests)
         self.n_asked = 0
         self.n_open = sum(self._is_open(request) for request in plan.requests)
-        listener.began(self._beginning(has_prediction=predict is not None))
+        listener.began(self._beginning(has_prediction=ahead.is_known))
+        if isinstance(model, ReviewsPlan):
+            for note in model.review_plan(_places(plan.requests)):
+                listener.noted(note)
 
     def ask_missing(self) -> Stop | None:
         """Ask what is not settled, the first answers before the rest; return why it ended early."""
@@ -371,7 +367,10 @@ class _Session:
 
     def _gold(self) -> dict[str, str | None]:
         questions = {question.id: question for question in self._plan.questions}
-        return {request.id: shown_answer(questions[request.question_id], request) for request in self._plan.requests}
+        return {
+            request.id: told_answer(questions[request.question_id], request.view, request.choice_order)
+            for request in self._plan.requests
+        }
 
     def _beginning(self, *, has_prediction: bool) -> Beginning:
         n_planned = dict.fromkeys(self._plan.views, 0)
@@ -392,5 +391,8 @@ class _Session:
         )
 
 
-def _with_scorer(options: RunOptions, benchmark: Benchmark) -> RunOptions:
-    return msgspec.structs.replace(options, scorer=options.scorer or defaults_of(benchmark).scorer)
+def _places(requests: Iterable[Request]) -> Iterator[tuple[str, str]]:
+    """Yield question with condition, and question with view, of every request."""
+    for request in requests:
+        yield request.question_id, request.condition
+        yield request.question_id, request.view

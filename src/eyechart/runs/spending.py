@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from eyechart.errors import UsageError
 from eyechart.runs.retrying import Stop
-from eyechart.schema import JsonObject, Price, Request, Usage, Value
-from eyechart.seen.prices import ANSWER_TOKENS, cost_dollars, guess_tokens
+from eyechart.schema import JsonObject, Request, TokenPrice, Usage, Value
+from eyechart.seen.costs import ANSWER_TOKENS, cost_dollars, guess_tokens
 
 BATCH_DISCOUNT = 0.5
-"""Price of a batched answer against one asked by itself, at OpenAI and Anthropic alike."""
+"""TokenPrice of a batched answer against one asked by itself, at OpenAI and Anthropic alike."""
 BATCHED = "batch"
 """Key in ``Response.extra``: the provider's id of the batch that an answer came in."""
 
@@ -24,7 +24,7 @@ class SpendingLimits(Value, frozen=True):
 
     max_requests: int | None = None
     max_dollars: float | None = None
-    price: Price | None = None
+    price: TokenPrice | None = None
 
 
 def check_spending(limits: SpendingLimits) -> None:
@@ -106,7 +106,7 @@ class Spending:
         return cost_dollars(Usage(input_tokens=guess_tokens(request), output_tokens=ANSWER_TOKENS), price) or 0.0
 
 
-def answer_dollars(usage: Usage | None, extra: JsonObject, price: Price | None) -> float | None:
+def answer_dollars(usage: Usage | None, extra: JsonObject, price: TokenPrice | None) -> float | None:
     """Return what an answer cost: as the provider told it, else by its tokens; None where neither is known.
 
     Example:

@@ -8,8 +8,11 @@ from statistics import median
 import msgspec
 import numpy as np
 
+from eyechart.runs.acuity import estimate_acuities
+from eyechart.runs.averages import estimate_averages
 from eyechart.runs.breakdowns import estimate_breakdowns
 from eyechart.runs.cells import Cell, RunTable, Slot, read_table, total_usage
+from eyechart.runs.closeness import block_close, find_close, repeated, with_noise, without_repeats
 from eyechart.runs.effects import (
     count_flips,
     decompositions,
@@ -21,11 +24,14 @@ from eyechart.runs.effects import (
 from eyechart.runs.expense import expense_of
 from eyechart.runs.failures import group_failures
 from eyechart.runs.findings import find
+from eyechart.runs.picture_groups import group_pictures
 from eyechart.runs.readings import block_fragile, check_sensitivity, judge_unread, readings_of
+from eyechart.runs.reconcile import mismatch_warnings
 from eyechart.runs.region_findings import find_regions, size_contrasts, widen_rules
 from eyechart.runs.regions import summarise_grids
 from eyechart.runs.registration import StudyPlan, kept_copy, register
 from eyechart.runs.resolution import estimate_resolution
+from eyechart.runs.rotations import estimate_rotations
 from eyechart.runs.store import RunStore
 from eyechart.runs.validity import check_contrasts, concerning_contrasts, find_rules
 from eyechart.schema import (
@@ -47,10 +53,12 @@ from eyechart.stats.conditions import (
     contrasts_against,
     contrasts_between,
 )
+from eyechart.stats.findings import Finding as Rule
 from eyechart.stats.findings import attach
 from eyechart.views import IDENTICAL_VIEWS, parse_view
 
 BASELINE = "original"
+_MOST_NAMED = 5
 
 
 def summarise(store: RunStore, scorer_id: str, plan: StudyPlan | None = None) -> Summary:
@@ -91,26 +99,34 @@ def estimate(
     whole = table
     everything = score_table(whole, scorer_id)
     estimates = accuracy_by_condition(everything)
-    rules = find_rules(whole, everything, estimates)
+    # A ceiling or a blind guess is a matter of a whole view, not of one region of a grid.
+    plain = not_regions(whole)
+    of_views = [one for one in estimates if one.condition in plain]
+    close = find_close(whole)
+    rules = find_rules(whole, everything, of_views, close)
     grids = summarise_grids(whole, everything.values, everything.present, named_views(whole), scorer_id)
     rules = widen_rules(rules, grids)
     # The regions of a needle grid are compared with each other and not each with one baseline.
-    table = whole.only(not_regions(whole))
-    scores = everything if table is whole else score_table(table, scorer_id)
-    controls = same_recipes(table)
+    table = whole.only(plain) if grids else whole
+    scores = score_table(table, scorer_id) if grids else everything
+    close = tuple(one for one in close if {one.condition, one.baseline} <= set(table.conditions))
+    controls = (*same_recipes(table), *repeated(close))
     marks = concerning_contrasts(rules)
     raw = contrast_all(scores, controls)
     is_control = {frozenset(pair) for pair in controls}
     headlines = [one for one in raw if frozenset((one.condition, one.baseline)) not in is_control]
     sensitivity = check_sensitivity(readings_of(table, scores, lenient or {}), headlines)
-    contrasts = block_fragile(attach([with_detectable(one, scores) for one in raw], marks), sensitivity)
+    contrasts = block_close(
+        block_fragile(attach([with_detectable(one, scores) for one in raw], marks), sensitivity), close
+    )
     contrasts = (*contrasts, *attach(size_contrasts(grids), marks))
     shown = named_views(table)
-    effects = block_fragile(attach(estimate_effects(scores, shown), marks), sensitivity)
+    apart = without_repeats(shown, close)
+    effects = block_close(block_fragile(attach(estimate_effects(scores, apart), marks), sensitivity), close)
     rules = (*rules, *check_contrasts((*contrasts, *effects)))
     conditions = summarise_conditions(whole, views)
     breakdowns, group_effects, group_tests = estimate_breakdowns(table, scores, headlines)
-    thresholds, movement = estimate_resolution(table, scores, shown)
+    thresholds, movement = estimate_resolution(table, scores, shown, close)
     return Summary(
         run=table.run,
         scorer=scorer_id,
@@ -121,7 +137,7 @@ def estimate(
         failures=group_failures(whole),
         findings=(*find(contrasts, conditions, controls), *find_regions(grids)),
         warnings=(
-            *(f"{rule.code}: {rule.message}" for rule in rules if rule.level != "info"),
+            *_rule_warnings(rules),
             *_fragile_warnings(sensitivity),
             *_count_warnings(whole, conditions),
             *(f"{grid.name}: {note}" for grid in grids for note in grid.notes),
@@ -134,18 +150,19 @@ def estimate(
         effects=effects,
         decompositions=decompositions(scores, shown, views),
         flips=count_flips(scores, headlines, controls),
-        proportions=estimate_shares(scores, shown),
+        proportions=(*estimate_rotations(table, scorer_id), *estimate_shares(scores, shown)),
         thresholds=thresholds,
         movement=movement,
         breakdowns=breakdowns,
         group_effects=attach(group_effects, marks),
         group_tests=group_tests,
         sensitivity=sensitivity,
-        rules=tuple(
-            ValidityRule(code=str(rule.code), level=rule.level, message=rule.message, conditions=rule.conditions)
-            for rule in rules
-        ),
+        rules=_recorded(rules),
         grids=grids,
+        pictures=group_pictures(whole.questions),
+        acuities=estimate_acuities(table, named_views(table)),
+        close_views=with_noise(close, contrasts, count_flips(scores, _of_pairs(raw, repeated(close)), controls)),
+        averages=estimate_averages(whole, everything.values, everything.present, scorer_id),
     )
 
 
@@ -155,13 +172,30 @@ def not_regions(table: RunTable) -> frozenset[str]:
     return frozenset(name for name in table.conditions if not isinstance(views.get(name), Grid))
 
 
+def _recorded(rules: Iterable[Rule]) -> tuple[ValidityRule, ...]:
+    return tuple(
+        ValidityRule(code=str(rule.code), level=rule.level, message=rule.message, conditions=rule.conditions)
+        for rule in rules
+    )
+
+
+def _rule_warnings(rules: Iterable[Rule]) -> list[str]:
+    return [f"{rule.code}: {rule.message}" for rule in rules if rule.level != "info"]
+
+
+def _of_pairs(contrasts: Iterable[Contrast], pairs: Iterable[Pair]) -> list[Contrast]:
+    wanted = {frozenset(pair) for pair in pairs}
+    return [one for one in contrasts if frozenset((one.condition, one.baseline)) in wanted]
+
+
 def _registered(summary: Summary, plan: StudyPlan | None, table: RunTable, copy: StudyPlan | None) -> Summary:
     """Return the summary read with a plan; findings are made anew, since a planned family is another family."""
     if plan is None:
         return summary
     marked = register(summary, plan, table, score_table(table, summary.scorer), copy)
-    regions = find_regions(marked.grids)
-    findings = (*find(marked.contrasts, marked.conditions, same_recipes(table.only(not_regions(table)))), *regions)
+    compared = table.only(not_regions(table))
+    controls = (*same_recipes(compared), *repeated(find_close(compared)))
+    findings = (*find(marked.contrasts, marked.conditions, controls), *find_regions(marked.grids))
     return msgspec.structs.replace(marked, findings=findings)
 
 
@@ -308,8 +342,14 @@ def _count_warnings(table: RunTable, conditions: Sequence[ConditionSummary]) -> 
         )
     if table.n_duplicates:
         warnings.append(f"{table.n_duplicates} requests were answered more than once; the first answer counts")
+    warnings.extend(mismatch_warnings(table, table.reconciliation))
     if all(cell.sight is None or cell.sight.seen_size is None for cell in table.cells.values()):
         warnings.append("what the model sees of each picture is not known, so sizes are those that were sent")
+    unmatched = table.run.matching.unmatched if table.run.matching else ()
+    if unmatched:
+        named = ", ".join(one.question_id for one in unmatched[:_MOST_NAMED])
+        more = f" and {len(unmatched) - _MOST_NAMED} more" if len(unmatched) > _MOST_NAMED else ""
+        warnings.append(f"{len(unmatched)} questions could not be matched and were not asked: {named}{more}")
     return warnings
 
 

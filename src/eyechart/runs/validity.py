@@ -8,8 +8,9 @@ import numpy as np
 
 from eyechart.runs.breakdowns import groupings
 from eyechart.runs.cells import Cell, RunTable
+from eyechart.runs.closeness import check_close
 from eyechart.runs.letter_rules import BLIND_VIEWS, check_letter_preference, check_rotations
-from eyechart.schema import Contrast, Estimate, ResponseState
+from eyechart.schema import CloseViews, Contrast, Estimate, ResponseState
 from eyechart.stats.clusters import find_clusters
 from eyechart.stats.codes import Code
 from eyechart.stats.conditions import ScoreTable
@@ -35,28 +36,32 @@ _LOOSE_MODES = frozenset({"lenient", "compat"})
 _MOST_NAMED = 5
 
 
-def find_rules(table: RunTable, scores: ScoreTable, estimates: Sequence[Estimate]) -> tuple[Finding, ...]:
+def find_rules(
+    table: RunTable, scores: ScoreTable, estimates: Sequence[Estimate], close: Sequence[CloseViews] = ()
+) -> tuple[Finding, ...]:
     """Return the rules that apply to a run, one finding per rule and cause.
 
     Args:
         table: The run.
         scores: Its scores, averaged over repeats.
         estimates: Accuracy of every condition.
+        close: Pairs of conditions that the model can hardly tell apart (``runs.closeness``).
     """
     if not table.questions:
         return ()
     names, clusters = table.conditions, find_clusters(table.image_groups)
     asked = table.mask(table.cells)
     answered = table.mask(key for key, cell in table.cells.items() if cell.is_answered)
-    unparsed = table.mask(key for key, cell in table.cells.items() if cell.is_unparsed)
+    n_there = table.shares(key for key, cell in table.cells.items() if cell.is_answered)
+    unparsed = table.shares(key for key, cell in table.cells.items() if cell.is_unparsed)
     cells = {name: [cell for _, cell in own] for name, own in zip(names, table.columns(), strict=True)}
     found = [
         *_check_making(table, cells),
         *check_subsets([question.id for question in table.questions], asked, names),
-        check_missing(answered | ~asked, clusters, names),
+        check_missing(np.where(asked, n_there, 1.0), clusters, names),
         check_unparsed(unparsed, answered, clusters, names),
         *check_letter_preference(table),
-        *check_rotations(table, _by_condition(table)),
+        *(check_rotations(table, _by_condition(table)) if table.run.n_rotations > 1 else ()),
         *_check_blind(table, scores, estimates),
         *_check_range(scores, estimates),
         *_check_epochs(table),
@@ -64,7 +69,7 @@ def find_rules(table: RunTable, scores: ScoreTable, estimates: Sequence[Estimate
         check_shared_images(clusters),
         *_check_groups(table),
         *_check_errata(table),
-        *_check_pictures(table, cells),
+        *_check_pictures(table, cells, close),
     ]
     return tuple(rule for rule in found if rule is not None)
 
@@ -90,8 +95,12 @@ def check_contrasts(contrasts: Sequence[Contrast]) -> tuple[Finding, ...]:
 
 
 def concerning_contrasts(rules: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return the rules that mark contrasts: errors, and warnings that name conditions."""
-    return tuple(rule for rule in rules if rule.level == "error" or rule.conditions)
+    """Return the rules that mark contrasts: errors, and warnings that name conditions.
+
+    Views that are close to each other concern their own contrast alone, which ``closeness.block_close`` marks.
+    """
+    marking = (rule for rule in rules if rule.code != Code.VIEW_COLLAPSE)
+    return tuple(rule for rule in marking if rule.level == "error" or rule.conditions)
 
 
 def _check_making(table: RunTable, cells: dict[str, list[Cell]]) -> list[Finding | None]:
@@ -235,10 +244,12 @@ def _check_range(scores: ScoreTable, estimates: Sequence[Estimate]) -> list[Find
 
 
 def _merged(rules: Sequence[Finding]) -> Finding:
-    text = "; ".join(rule.message for rule in rules)
-    return msgspec.structs.replace(
-        rules[0], message=text, conditions=tuple(name for rule in rules for name in rule.conditions)
-    )
+    """Return one finding for all; from the second on, conditions are listed by name and the first few only."""
+    names = tuple(name for rule in rules for name in rule.conditions)
+    others = names[1 : _MOST_NAMED + 1]
+    more = f" and {len(names) - 1 - _MOST_NAMED} more" if len(names) - 1 > _MOST_NAMED else ""
+    text = f"{rules[0].message}; the same holds for {', '.join(others)}{more}" if others else rules[0].message
+    return msgspec.structs.replace(rules[0], message=text, conditions=names)
 
 
 def _check_epochs(table: RunTable) -> list[Finding]:
@@ -289,43 +300,31 @@ def _check_errata(table: RunTable) -> list[Finding]:
     return [Finding(code=Code.ITEM_ERRATA, level="info", message=text)]
 
 
-def _check_pictures(table: RunTable, cells: dict[str, list[Cell]]) -> list[Finding]:
+def _check_pictures(table: RunTable, cells: dict[str, list[Cell]], close: Sequence[CloseViews]) -> list[Finding]:
     """Find views that are one picture to the model, and views whose pictures were refused."""
     refused = {
         name: sum(cell.ending is not None and cell.ending.state == ResponseState.REFUSED_INPUT for cell in own)
         for name, own in cells.items()
     }
     names = tuple(name for name, n in refused.items() if n)
-    found = [*_collapsed(table)]
+    found = [*_same_files(table), *check_close(close, table.conditions)]
     if names:
         text = f"the provider refused pictures ({_counted(refused)}): what is left is not a fair sample"
         found.append(Finding(code=Code.VIEW_REJECTED, level="warning", message=text, conditions=names))
     return found
 
 
-def _collapsed(table: RunTable) -> tuple[Finding, ...]:
-    """Find conditions that the model makes one picture of; ``VIEW_COLLAPSE`` where its own resizing does it."""
+def _same_files(table: RunTable) -> tuple[Finding, ...]:
+    """Find conditions that send the very same pictures, where what the model sees is known."""
     if not any(cell.sight is not None and cell.sight.seen_size is not None for cell in table.cells.values()):
         return ()
-    contents, recipes = [], []
+    recipes = []
     for question in range(len(table.questions)):
         cells = [table.cells.get((question, index, 0)) for index in range(len(table.conditions))]
         whole = [cell for cell in cells if cell is not None]
         if len(whole) == len(cells):
-            contents.append([cell.content for cell in whole])
             recipes.append([" ".join(cell.recipes) for cell in whole])
-    same = check_same_input(contents, table.conditions)
-    identical = {rule.conditions for rule in check_same_input(recipes, table.conditions)}
-    resized = [rule for rule in same if rule.conditions not in identical]
-    if not resized:
-        return same
-    groups = sorted({name for rule in resized for name in rule.conditions}, key=table.conditions.index)
-    text = f"the model's own resizing makes one picture of {' and '.join(resized[0].conditions)}"
-    more = f", and of {len(resized) - 1} other pairs" if len(resized) > 1 else ""
-    return (
-        *same,
-        Finding(code=Code.VIEW_COLLAPSE, level="warning", message=f"{text}{more}", conditions=tuple(groups)),
-    )
+    return check_same_input(recipes, table.conditions)
 
 
 def _by_condition(table: RunTable) -> list[dict[tuple[int, int], Cell]]:

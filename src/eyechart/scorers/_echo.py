@@ -15,6 +15,11 @@ _EXAMPLES = re.compile(
     r"(?:<ans>\s*[A-Z]\s*</ans>|<row>\s*\d+\s*</row>\s*<col>\s*\d+\s*</col>)[.\"']*",
     re.IGNORECASE,
 )
+# How the prompts of hrscene_clean end; a test holds this against them.
+_CLEAN_ENDS = re.compile(
+    r"(?:<ans>LETTER</ans>|<row>NUMBER</row><col>NUMBER</col>),\sand\swith\snothing\selse\."
+    r"|Reply\swith\sthe\sanswer\salone,\sin\sas\sfew\swords\sas\syou\scan\."
+)
 _WORD = re.compile(r"\S+")
 _LABEL_WORDS = 2
 """How many words, such as "(A)", may stand before an echoed option."""
@@ -32,7 +37,7 @@ def echo_end(text: str, question_text: str, choices: tuple[str, ...] = ()) -> in
         >>> echo_end("<ans>B</ans>", "Which colour?", ("red", "blue"))
         0
     """
-    ends = [match.end() for pattern in (_CHAT_HEADER, _EXAMPLES) for match in pattern.finditer(text)]
+    ends = [match.end() for pattern in (_CHAT_HEADER, _EXAMPLES, _CLEAN_ENDS) for match in pattern.finditer(text)]
     return max([_question_end(text, question_text, choices), *ends])
 
 

@@ -17,21 +17,30 @@ _CARDINALS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "n
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NUMBERS = {word: n for words in (_CARDINALS, _ORDINALS) for n, word in enumerate(words, start=1)}
 _ORDINAL = rf"(?:[0-9]{{1,2}}(?:st|nd|rd|th)\b|{'|'.join(_ORDINALS)})"
-_CARDINAL = rf"(?:(?<![\d.,])[0-9]{{1,2}}(?!\d|[.,]\d)|\b(?:{'|'.join(_CARDINALS)})\b)"
-_TAG = re.compile(r"<\s*(row|col(?:umn)?)\s*>\s*([0-9]{1,2})\s*<\s*/\s*(?:row|col(?:umn)?)\s*>", re.IGNORECASE)
-_GAP = r"[\s:=#(\"'*_]{0,4}(?:(?:number|no\.|id|is|index)[\s:=#*]{1,3})?"
+_CARDINAL = rf"(?:(?<![\d.,])[0-9]{{1,2}}(?:\.0)?(?!\d|[.,]\d)|\b(?:{'|'.join(_CARDINALS)})\b)"
+_TAG = re.compile(r"<\s*(row|col(?:umn)?)\s*>\s*([0-9]{1,2})\.?\s*<\s*/\s*(?:row|col(?:umn)?)\s*>", re.IGNORECASE)
+_GAP = r"(?:_(?:id|number|index|answer))?(?:-(?=\d)|[\s:=#(\"'*_]{0,4})(?:(?:number|no\.|id|is|index)[\s:=#*]{1,3})?"
+# "column 10 or 9", "rows 2–3": the reader cannot tell which.
+_OTHER = r"(?P<other>\s(?:or|to)\s\d{1,2}\b|\s?[/–-]\s?\d{1,2}\b)?"
 _NAMED = re.compile(
-    rf"\b(?P<name>rows?|col(?:umn)?s?)\b\.?{_GAP}(?P<number>{_CARDINAL})"
+    rf"(?<![A-Za-z])(?P<name>rows?|col(?:umn)?s?)(?![A-Za-z])\.?{_GAP}(?P<number>{_CARDINAL}){_OTHER}"
     rf"|\b(?P<ordinal>{_ORDINAL})\s(?P<ordered>row|col(?:umn)?)\b|第?(?P<han>[0-9]{{1,2}})(?P<hanzi>行|列)"
-    r"|(?<![A-Za-z])(?P<short>[rc])(?P<shortnumber>[0-9]{1,2})(?![\d.])",
+    r"|(?<![A-Za-z])(?P<short>[rc])(?:\s?[=:]\s?)?(?P<shortnumber>[0-9]{1,2})(?!\d|\.\d)",
     re.IGNORECASE,
 )
 _PAIR = re.compile(
-    r"(?:^|(?:\(row,\s?col(?:umn)?\)|answer|position|cell|location|coordinates?)(?:\s(?:is|are))?\W{0,4})"
-    r"[ \t]{0,8}[(\[]?[ \t]?([0-9]{1,2})[ \t]?[,;][ \t]?([0-9]{1,2})[ \t]?[)\]]?[. \t]{0,8}\r?$",
+    r"(?:^|(?:\(row,\s?col(?:umn)?\)|answer|position|cell|location|coordinates?)(?:\s(?:is|are))?\W{0,4}"
+    r"|\b(?:at|in|is)\s(?=[(\[]))"
+    r"[ \t]{0,8}[(\[]?[ \t]?([0-9]{1,2})[ \t]?[,;][ \t]?([0-9]{1,2})[ \t]?[)\]]?[. \t]{0,8}"
+    r"(?:</?[\w|]{1,20}>|<\|\w{1,20}\|>)?\r?$",
     re.IGNORECASE | re.MULTILINE,
 )
-_CORNER = re.compile(r"corner\W+(?:\w+\W+){0,3}?row\s1\W+(?:and\s)?column\s1\b", re.IGNORECASE)
+# What the prompt explains, not what the model found: "the left upper corner is row 1, column 1".
+_CORNER = re.compile(
+    r"\b(?:corner|(?:upper|top)[\s-]left|left[\s-](?:upper|top))\s(?:\w+\s){0,2}?(?:is|being|as|has|counts\sas|starts\sat)\s"
+    r"(?:at\s)?row\s1\W+(?:and\s)?column\s1\b",
+    re.IGNORECASE,
+)
 _GOLD = re.compile(r"(\d{1,2})\D+(\d{1,2})")
 
 
@@ -140,6 +149,8 @@ def read_cell(text: str, question_text: str = "") -> CellReading:
 
 
 _Named = tuple[str, int, tuple[int, int]]
+_ANOTHER = -1
+"""Stands for a second number of the same name, whichever it is."""
 
 
 def _tagged(text: str) -> Iterator[_Named]:
@@ -153,6 +164,8 @@ def _named(text: str) -> Iterator[_Named]:
         name = match["name"] or match["ordered"] or match["short"] or ("row" if match["hanzi"] == "行" else "col")
         digits = re.match(r"\d+", word)
         yield name[0].lower(), int(digits.group()) if digits else _NUMBERS[word.lower()], match.span()
+        if match["other"]:
+            yield name[0].lower(), _ANOTHER, match.span()
 
 
 def _paired(text: str) -> Iterator[_Named]:

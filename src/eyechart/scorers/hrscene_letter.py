@@ -14,6 +14,13 @@ __all__ = ["HRSceneLetter"]
 
 _PUBLISHED = (re.compile(r"<ans>([A-Z])</ans>"), re.compile(r"\(([A-Z])\)"))
 _TAGGED = re.compile(r"<ans>\s*\W?([A-Za-z])\W?\s*</ans>")
+# A tag that is closed by opening another, or by the slash of another system: <ans>D<ans>, <ans>D<\\ans>.
+_MISCLOSED = re.compile(r"(<ans>\s*\(?[A-Za-z]\)?\.?\s*)<[\\|]?ans>", re.IGNORECASE)
+_DENIAL = re.compile(
+    r"\W{0,3}(?:is|was|looks|seems|would\sbe)\s(?:clearly\s|definitely\s|obviously\s)?"
+    r"(?:wrong|incorrect|false|not\s(?:right|correct|true|it|the\sanswer))\b",
+    re.IGNORECASE,
+)
 _ENUMERATED_CHOICE = re.compile(r"(?:^|\n)\s*\(?([A-Z])[.)]\s*([^\n]*)")
 
 
@@ -84,7 +91,9 @@ def _corrected(text: str, question: Question, choices: tuple[str, ...]) -> Extra
     tagged = {match[1].upper() for match in _TAGGED.finditer(without_thinking(Traced(answer)).text)}
     if len(tagged) > 1:
         return Extraction(None, rule="ans_tag", reason="conflict", diagnostics=("conflict",))
-    read = extract(answer, choices, "lenient")
+    read = extract(_MISCLOSED.sub(r"\1</ans>", answer), choices, "lenient")
     span = None if read.span is None else (read.span[0] + start, read.span[1] + start)
+    if span is not None and _DENIAL.match(text, span[1]):
+        return Extraction(None, span, read.rule, "denied", read.diagnostics)
     notes = tuple(sorted({*read.diagnostics, "prompt_echo"})) if start else read.diagnostics
     return Extraction(read.letter, span, read.rule, read.reason, notes)

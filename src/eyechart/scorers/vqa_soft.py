@@ -2,8 +2,10 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from eyechart.schema import Question, Response, Score
+from eyechart.scorers._echo import echo_end
 from eyechart.scorers._verdicts import scorer_id, state_notes, state_reason, unread_score
 from eyechart.scorers.grid_cell import clean_published
 from eyechart.scorers.option_letter.containers import without_thinking
@@ -23,6 +25,9 @@ _CONTRACTED = re.compile(
 _COMMA_IN_NUMBER = re.compile(r"(?<=\d),(?=\d)")
 _STOP = re.compile(r"(?<!\d)\.|\.(?!\d)")
 _PUNCTUATION = re.compile(r"[^\w\s':.%°$€£+-]|-(?!\d)|(?<=\w)-|_")
+# Tags such as <ans>, and the special tokens that end a turn.
+_MARKUP = re.compile(r"</?[A-Za-z]\w{0,20}>|<\|\w{1,20}\|>")
+_QUOTED = re.compile(r"['\u2018]([^'\u2018\u2019]+)['\u2019][.!]?")
 _LABEL = re.compile(r"^(?:the\s)?(?:final\s)?answer(?:\sis)?\s*:?\s+|^answer:", re.IGNORECASE)
 
 
@@ -64,13 +69,10 @@ class VQASoft:
             return unread
         answers = question.answers or (() if gold is None else (gold,))
         text = response.text or ""
-        said = (
-            clean_published(text)
-            if mode == "compat"
-            else normalise_answer(last_line(without_thinking(Traced(text)).text))
-        )
+        start = 0 if mode == "compat" else echo_end(text, question.text)
+        said = clean_published(text) if mode == "compat" else _said(text[start:])
         value = published_score(said, answers) if mode == "compat" else soft_score(said, answers)
-        reason = None if said else state_reason(response, "empty")
+        reason = None if said else state_reason(response, "prompt_echo" if start else "empty")
         return Score(
             request_id=response.request_id,
             scorer=scorer,
@@ -79,6 +81,13 @@ class VQASoft:
             reason=reason if answers else "hidden_answer",
             diagnostics=state_notes(response),
         )
+
+
+def _said(text: str) -> str:
+    """Return the normalised answer of a response, without thinking, tags and quotation marks round it."""
+    line = _MARKUP.sub(" ", last_line(without_thinking(Traced(text)).text)).strip()
+    quoted = _QUOTED.fullmatch(line)
+    return normalise_answer(quoted[1] if quoted else line)
 
 
 def soft_score(said: str, answers: Sequence[str]) -> float:
@@ -106,7 +115,8 @@ def soft_score(said: str, answers: Sequence[str]) -> float:
         return float(equal[0])
     needed = min(N_AGREEING, len(equal) - 1)
     total = sum(equal)
-    return sum(min((total - own) / needed, 1.0) for own in equal) / len(equal)
+    with_others = min((total - 1) / needed, 1.0) if total else 0.0
+    return (total * with_others + (len(equal) - total) * min(total / needed, 1.0)) / len(equal)
 
 
 def published_score(cleaned: str, answers: Sequence[str]) -> float:
@@ -127,6 +137,7 @@ def last_line(text: str) -> str:
     return _LABEL.sub("", next((line for line in reversed(lines) if line), ""))
 
 
+@lru_cache(maxsize=1 << 14)  # people's answers come back in every region of a grid
 def normalise_answer(text: str) -> str:
     """Normalise an answer as the VQA evaluation describes it.
 

@@ -2,14 +2,16 @@
 
 import math
 
-from eyechart.schema import Size, Value
+import msgspec.structs
+
+from eyechart.schema import Box, Size, Value
 
 # Guards floors and ceilings of products that should be whole: 2112.0000001 is 2112.
 _EPSILON = 1e-6
 _TOKEN_EPSILON = 1e-9
 
 
-class Resized(Value, frozen=True):
+class Resized(Value, frozen=True, repr_omit_defaults=True):
     """What an algorithm makes of a picture.
 
     Args:
@@ -17,17 +19,43 @@ class Resized(Value, frozen=True):
         tokens: Tokens the picture costs, None where that is unknown.
         n_tiles: Tiles it is cut into, None where it is not tiled.
         cell_px: Side of the square on the grid that one token stands for, None where tokens are no grid.
+        sent: Size as sent, needed where only a part is kept.
+        kept: The part of the sent picture that is left after a cut, in its own pixels; None for all of it.
+        refused: Why a picture of this size cannot be taken at all; empty where it can.
+        unseen: Why no size is known although the picture is taken; empty where one is, or the rule says why.
     """
 
     stages: tuple[Size, ...] = ()
     tokens: int | None = None
     n_tiles: int | None = None
     cell_px: int | None = None
+    sent: Size | None = None
+    kept: Box | None = None
+    refused: str = ""
+    unseen: str = ""
 
     @property
     def size(self) -> Size | None:
-        """Size on the model's grid."""
-        return self.stages[-1] if self.stages else None
+        """Size on the model's grid, of what is kept.
+
+        Example:
+            >>> Resized((Size(597, 336),), sent=Size(1920, 1080), kept=Box(420, 0, 1500, 1080)).size
+            Size(width=336, height=336)
+        """
+        if not self.stages or self.kept is None or self.sent is None:
+            return self.stages[-1] if self.stages else None
+        whole = self.stages[-1]
+        return Size(
+            max(1, round(self.kept.width * whole.width / self.sent.width)),
+            max(1, round(self.kept.height * whole.height / self.sent.height)),
+        )
+
+    @property
+    def lost_area(self) -> float:
+        """Share of the sent picture that a cut left out."""
+        if self.kept is None or self.sent is None:
+            return 0.0
+        return 1.0 - self.kept.area / self.sent.n_px
 
 
 class Algorithm(Value, frozen=True, tag_field="kind"):
@@ -100,7 +128,7 @@ class Patches(Algorithm, frozen=True, tag="patches"):
 
         Example:
             >>> Patches(32, 1536).apply(Size(1800, 2400))
-            Resized(stages=(Size(width=1056, height=1408),), tokens=1452, n_tiles=None, cell_px=32)
+            Resized(stages=(Size(width=1056, height=1408),), tokens=1452, cell_px=32)
         """
         width, height = _fitted(sent, self.max_side_px or max(sent))
         if self.max_patches is not None and self._count(width, height) > self.max_patches:
@@ -187,9 +215,12 @@ class CropUnits(Algorithm, frozen=True, tag="crop_units"):
 
 
 class TokenBudget(Algorithm, frozen=True, tag="token_budget"):
-    """Scale up or down until a grid of square cells is as full as a budget allows (Gemma 4, and so Gemini 3)."""
+    """Scale up or down until a grid of square cells is as full as a budget allows (Gemma 4, and so Gemini 3).
 
-    cell_px: int
+    Tokens do not depend on the cell's side, so it may be unknown: then no size is told.
+    """
+
+    cell_px: int | None
     max_tokens: int
 
     def apply(self, sent: Size) -> Resized:
@@ -197,11 +228,13 @@ class TokenBudget(Algorithm, frozen=True, tag="token_budget"):
 
         Example:
             >>> TokenBudget(48, 1120).apply(Size(256, 256))
-            Resized(stages=(Size(width=1584, height=1584),), tokens=1089, n_tiles=None, cell_px=48)
+            Resized(stages=(Size(width=1584, height=1584),), tokens=1089, cell_px=48)
         """
-        scale = math.sqrt(self.max_tokens * self.cell_px**2 / sent.n_px)
-        columns, rows = (max(1, int(scale * side // self.cell_px)) for side in sent)
-        return Resized((Size(columns * self.cell_px, rows * self.cell_px),), columns * rows, cell_px=self.cell_px)
+        cell = self.cell_px or 1
+        scale = math.sqrt(self.max_tokens * cell**2 / sent.n_px)
+        columns, rows = (max(1, int(scale * side // cell)) for side in sent)
+        stages = (Size(columns * cell, rows * cell),) if self.cell_px else ()
+        return Resized(stages, columns * rows, cell_px=self.cell_px)
 
 
 class SmartResize(Algorithm, frozen=True, tag="smart_resize"):
@@ -282,14 +315,49 @@ class Unpublished(Algorithm, frozen=True, tag="unpublished"):
 
         Example:
             >>> Unpublished(230).apply(Size(3840, 2160))
-            Resized(stages=(), tokens=230, n_tiles=None, cell_px=None)
+            Resized(tokens=230)
         """
         return Resized((), self.tokens)
 
 
-AnyAlgorithm = (
+PlainAlgorithm = (
     Tiles | Fit | Patches | LongestEdge | CropUnits | TokenBudget | SmartResize | RowBreaks | CountedTiles | Unpublished
 )
+
+
+class ShrunkBefore(Algorithm, frozen=True, tag="shrunk_before"):
+    """A client or gateway that shrinks pictures before the model's own rule, and may say so in a note to the model.
+
+    Args:
+        max_side_px: Bound of the longer side of what it passes on.
+        then: What the model does.
+        note_tokens: Tokens of the note beside a picture that was shrunk.
+    """
+
+    max_side_px: int
+    then: PlainAlgorithm
+    note_tokens: int = 0
+
+    def apply(self, sent: Size) -> Resized:
+        """Return size and tokens, those of the note included.
+
+        Example:
+            >>> ShrunkBefore(2000, Patches(28), 40).apply(Size(3840, 2160))
+            Resized(stages=(Size(width=2000, height=1125), Size(width=2000, height=1125)), tokens=2992, cell_px=28)
+        """
+        if max(sent) <= self.max_side_px:
+            return self.then.apply(sent)
+        width, height = _fitted(sent, self.max_side_px)
+        passed_on = Size(max(1, round(width)), max(1, round(height)))
+        resized = self.then.apply(passed_on)
+        return msgspec.structs.replace(
+            resized,
+            stages=(passed_on, *resized.stages) if resized.stages else (),
+            tokens=None if resized.tokens is None else resized.tokens + self.note_tokens,
+        )
+
+
+AnyAlgorithm = PlainAlgorithm | ShrunkBefore
 
 
 def _fitted(size: Size, max_side_px: int) -> tuple[float, float]:

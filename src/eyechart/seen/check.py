@@ -3,16 +3,21 @@
 import datetime
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
-from eyechart.schema import ModelIdentity, Picture, Request, Seen, Size, Value
-from eyechart.seen.ledger import Scale, cut_of, have_collapsed, refusals, seen_by_rule, sent_scale
+import msgspec
+
+from eyechart.schema import Matching, ModelIdentity, Size, Value
+from eyechart.seen.collapse import SeenPicture, group_views, joined_views, shared_questions
+from eyechart.seen.cost import Asking, Cost, cost_of
+from eyechart.seen.ledger import Scale, refusals, seen_by_rule, sent_scale
+from eyechart.seen.policies import PolicyCheck, check_policies, reason_kind, upload_of
+from eyechart.seen.prices import Price, price_of
 from eyechart.seen.rules import Lookup, Rule, look_up, warnings_of
+from eyechart.seen.shown import ShownPicture
+from eyechart.seen.transport import parse_transport
 
-# Near, but not one picture: nominal scales at least 2 apart, what is left of them less than 1.25 apart.
-NEAR_NOMINAL_RATIO, NEAR_SEEN_RATIO = 2.0, 1.25
 _ENLARGED = 1.01  # grid rounding alone is no enlargement
 
 FOUR_FAMILIES = (
@@ -22,15 +27,6 @@ FOUR_FAMILIES = (
     ModelIdentity("dashscope", "qwen3-vl-plus"),
 )
 """One model each of four hosted families, for whoever names none."""
-
-
-class ShownPicture(NamedTuple):
-    """One picture of one question under one view."""
-
-    question_id: str
-    view: str
-    picture: Picture
-    n_pictures: int = 1
 
 
 class ViewCheck(Value, frozen=True, kw_only=True):
@@ -47,6 +43,7 @@ class ViewCheck(Value, frozen=True, kw_only=True):
         target_tokens: Median of the fewest and of the most tokens that the target touches.
         refused: Reason without its numbers → pictures.
         n_enlarged: Pictures that the model enlarges.
+        most_bytes: Upload of all pictures at most, before base64.
         same_as: Other view → questions for which both are one picture to the model.
         near_to: Other view → questions for which both are nearly one, though sent at twice the scale.
     """
@@ -61,6 +58,7 @@ class ViewCheck(Value, frozen=True, kw_only=True):
     target_tokens: Scale | None = None
     refused: dict[str, int]
     n_enlarged: int = 0
+    most_bytes: int = 0
     same_as: dict[str, int]
     near_to: dict[str, int]
 
@@ -79,6 +77,9 @@ class ModelCheck(Value, frozen=True, kw_only=True):
         views: In the order they were first shown.
         groups: Views that are one picture to the model for every question, each group in order; singles left out.
         warnings: What to know before trusting the rule.
+        policies: What each transport policy would upload and have refused.
+        matching: What proves a matched design, None for plain views.
+        cost: Calls, tokens, money and hours, None where nothing was said of how much is asked.
     """
 
     model: str
@@ -91,6 +92,9 @@ class ModelCheck(Value, frozen=True, kw_only=True):
     views: tuple[ViewCheck, ...]
     groups: tuple[tuple[str, ...], ...]
     warnings: tuple[str, ...]
+    policies: tuple[PolicyCheck, ...] = ()
+    cost: Cost | None = None
+    matching: Matching | None = None
 
     @property
     def n_distinct(self) -> int | None:
@@ -106,34 +110,51 @@ class SeenTable(Value, frozen=True):
     as_of: str
 
 
-def shown_pictures(requests: Iterable[Request]) -> Iterator[ShownPicture]:
-    """Yield the pictures of planned requests; of repeats only the first."""
-    for request in requests:
-        if request.repeat:
-            continue
-        for index, picture in enumerate(request.pictures):
-            view = request.view if index == 0 else f"{request.view}#{index + 1}"
-            yield ShownPicture(request.question_id, view, picture, len(request.pictures))
-
-
 def check_pictures(
     shown: Iterable[ShownPicture],
     models: Sequence[ModelIdentity] = FOUR_FAMILIES,
     *,
     today: datetime.date,
     own_rules: Sequence[Rule] = (),
+    native: Sequence[ShownPicture] | None = None,
+    asking: Asking | None = None,
 ) -> SeenTable:
     """Work out what models will see of every picture.
 
     Args:
-        shown: The pictures, for example ``shown_pictures(plan.requests)``.
+        shown: The pictures, for example ``pictures_of(plan.requests)``.
         models: The models, with the settings they will be asked under.
         today: For the age of rules.
         own_rules: The user's rules, which come before the bundled ones.
+        native: The same pictures as they are without any transport policy, to compare policies; none are compared if
+            left out.
+        asking: How much is asked, for the cost; no cost is worked out if left out.
     """
     pictures = tuple(shown)
-    checks = tuple(_check_model(pictures, model, look_up(model, own_rules), today) for model in models)
-    return SeenTable(checks, len({picture.question_id for picture in pictures}), today.isoformat())
+    checks = []
+    for model in models:
+        lookup = look_up(model, own_rules)
+        checked = _check_model(pictures, model, lookup, today)
+        checks.append(
+            msgspec.structs.replace(
+                checked,
+                policies=() if native is None else check_policies(native, lookup.rule),
+                cost=None if asking is None else _cost(checked, asking, price_of(model, asking.assumed.prices)),
+            )
+        )
+    return SeenTable(tuple(checks), len({picture.question_id for picture in pictures}), today.isoformat())
+
+
+def _cost(checked: ModelCheck, asking: Asking, price: Price | None) -> Cost:
+    """Return the cost of a model; its image tokens are known only if those of every view that is not refused are."""
+    tokens = [view.total_tokens for view in checked.views if view.n > sum(view.refused.values())]
+    return cost_of(
+        asking,
+        price,
+        image_tokens=sum(one or 0 for one in tokens) if all(one is not None for one in tokens) else None,
+        most_bytes=sum(view.most_bytes for view in checked.views),
+        n_refused=sum(sum(view.refused.values()) for view in checked.views),
+    )
 
 
 def sentences(table: SeenTable) -> tuple[str, ...]:
@@ -157,22 +178,16 @@ def _sentence(model: ModelCheck) -> str:
     return f"{facts} ({model.evidence} rule {model.rule_id}, {model.rule_date})"
 
 
-class _Row(NamedTuple):
-    shown: ShownPicture
-    seen: Seen | None
-    refused: tuple[str, ...]
-
-
 def _check_model(
     pictures: Sequence[ShownPicture], model: ModelIdentity, lookup: Lookup, today: datetime.date
 ) -> ModelCheck:
     rule = lookup.rule
     rows = _rows(pictures, rule)
-    by_view: dict[str, list[_Row]] = defaultdict(list)
+    by_view: dict[str, list[SeenPicture]] = defaultdict(list)
     for row in rows:
         by_view[row.shown.view].append(row)
-    same, near = _joined_views(rows)
-    shared = _shared_questions(pictures)
+    same, near = joined_views(rows)
+    shared = shared_questions(pictures)
     whole = {pair for pair, n in same.items() if n == shared[pair]}
     names = {name for names in (rule.when, rule.overrides.values()) for name in names} if rule else set()
     return ModelCheck(
@@ -184,36 +199,37 @@ def _check_model(
         evidence=rule.evidence if rule else "unknown",
         reason=lookup.reason,
         views=tuple(_check_view(view, own, same, near) for view, own in by_view.items()),
-        groups=_groups(tuple(by_view), whole),
+        groups=group_views(tuple(by_view), whole),
         warnings=warnings_of(rule, model.settings, today) if rule else (),
     )
 
 
-def _rows(pictures: Sequence[ShownPicture], rule: Rule | None) -> list[_Row]:
+def _rows(pictures: Sequence[ShownPicture], rule: Rule | None) -> list[SeenPicture]:
     if rule is None:
-        return [_Row(shown, None, ()) for shown in pictures]
-    resize = lru_cache(maxsize=None)(rule.algorithm.apply)
+        return [SeenPicture(shown, None, (), upload_of(shown.picture, shown.picture.size)[0]) for shown in pictures]
+    resize, sha256 = lru_cache(maxsize=None)(rule.apply_to_all), rule.sha256
+    is_jpeg = lru_cache(maxsize=None)(lambda transport: parse_transport(transport).is_jpeg)
     rows = []
     for shown in pictures:
         picture = shown.picture
-        n_bytes, media_type = _file_as_sent(picture)
-        refused = refusals(rule.limits, picture.size, n_bytes=n_bytes, media_type=media_type, n_images=shown.n_pictures)
-        seen = seen_by_rule("", 0, picture, rule, None if refused else resize(picture.size), refused)
-        rows.append(_Row(shown, seen, refused))
+        n_bytes, is_exact, media_type = upload_of(picture, picture.size, is_jpeg=is_jpeg(picture.recipe.transport))
+        refused = refusals(
+            rule.limits,
+            picture.size,
+            n_bytes=n_bytes if is_exact else None,
+            media_type=media_type,
+            n_images=shown.n_pictures,
+        )
+        resized = None if refused else resize(shown.sizes)[shown.place]
+        if resized is not None and resized.refused:
+            refused = (resized.refused,)
+        seen = seen_by_rule("", 0, picture, rule, resized, refused, configuration_sha256=sha256)
+        rows.append(SeenPicture(shown, seen, refused, n_bytes))
     return rows
 
 
-def _file_as_sent(picture: Picture) -> tuple[int | None, str | None]:
-    """Return length and media type of a picture that leaves as its own file; built views leave as PNG."""
-    geometry = picture.recipe.geometry
-    is_whole = geometry.size == picture.image.size and sent_scale(picture) == (1.0, 1.0)
-    if is_whole and getattr(geometry, "kept", None) == (0, 0, *picture.image.size):
-        return picture.image.n_bytes, picture.image.media_type
-    return None, "image/png"
-
-
 def _check_view(
-    view: str, rows: Sequence[_Row], same: Mapping[tuple[str, str], int], near: Mapping[tuple[str, str], int]
+    view: str, rows: Sequence[SeenPicture], same: Mapping[tuple[str, str], int], near: Mapping[tuple[str, str], int]
 ) -> ViewCheck:
     seen = [row.seen for row in rows if row.seen is not None and not row.refused]
     sizes = [record.seen_size for record in seen if record.seen_size is not None]
@@ -229,89 +245,23 @@ def _check_view(
         total_tokens=sum(tokens) if tokens else None,
         target_px=_quartiles(short_sides),
         target_tokens=_median_pair(touched),
-        refused=dict(Counter(_without_numbers(row.refused[0]) for row in rows if row.refused)),
+        refused=dict(Counter(reason_kind(row.refused[0]) for row in rows if row.refused)),
         n_enlarged=sum(_is_enlarged(row) for row in rows),
+        most_bytes=sum(row.n_bytes for row in rows),
         same_as=_others(view, same),
         near_to=_others(view, near),
     )
-
-
-def _joined_views(rows: Sequence[_Row]) -> tuple[Counter[tuple[str, str]], Counter[tuple[str, str]]]:
-    """Return for how many questions each pair of views is one picture to the model, and for how many nearly one."""
-    by_cut: dict[tuple[object, ...], list[_Row]] = defaultdict(list)
-    for row in rows:
-        if row.seen is not None and row.seen.information_scale is not None:
-            by_cut[row.shown.question_id, *cut_of(row.shown.picture)].append(row)
-    same: Counter[tuple[str, str]] = Counter()
-    near: Counter[tuple[str, str]] = Counter()
-    for group in by_cut.values():
-        for index, first in enumerate(group):
-            for second in group[index + 1 :]:
-                scales = _information(first), _information(second)
-                pair = _pair(first.shown.view, second.shown.view)
-                if have_collapsed(*scales):
-                    same[pair] += 1
-                elif _are_near(first, second, scales):
-                    near[pair] += 1
-    return same, near
-
-
-def _are_near(first: _Row, second: _Row, scales: tuple[Scale, Scale]) -> bool:
-    nominal = _ratio(sent_scale(first.shown.picture)[0], sent_scale(second.shown.picture)[0])
-    left = max(_ratio(a, b) for a, b in zip(*scales, strict=True))
-    return nominal >= NEAR_NOMINAL_RATIO and left < NEAR_SEEN_RATIO
-
-
-def _ratio(a: float, b: float) -> float:
-    return max(a, b) / min(a, b)
-
-
-def _information(row: _Row) -> Scale:
-    assert row.seen is not None  # noqa: S101 -- only rows with a scale are grouped
-    assert row.seen.information_scale is not None  # noqa: S101 -- likewise
-    return row.seen.information_scale
-
-
-def _shared_questions(pictures: Sequence[ShownPicture]) -> Counter[tuple[str, str]]:
-    """Return for how many questions both views of each pair are shown."""
-    views: dict[str, list[str]] = defaultdict(list)
-    for shown in pictures:
-        views[shown.question_id].append(shown.view)
-    return Counter(_pair(a, b) for own in views.values() for index, a in enumerate(own) for b in own[index + 1 :])
-
-
-def _pair(first: str, second: str) -> tuple[str, str]:
-    """Return two views in one order, whichever was asked first."""
-    return (first, second) if first < second else (second, first)
-
-
-def _groups(views: Sequence[str], joined: set[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
-    """Return groups whose members are all joined to their first, so that small differences do not add up."""
-    groups: list[list[str]] = []
-    for view in views:
-        home = next((group for group in groups if _pair(group[0], view) in joined), None)
-        if home is None:
-            groups.append([view])
-        else:
-            home.append(view)
-    return tuple(tuple(group) for group in groups if len(group) > 1)
 
 
 def _others(view: str, pairs: Mapping[tuple[str, str], int]) -> dict[str, int]:
     return {(second if first == view else first): n for (first, second), n in pairs.items() if view in {first, second}}
 
 
-def _is_enlarged(row: _Row) -> bool:
+def _is_enlarged(row: SeenPicture) -> bool:
     if row.seen is None or row.seen.presented_scale is None:
         return False
     sent = sent_scale(row.shown.picture)
     return all(shown > _ENLARGED * own for shown, own in zip(row.seen.presented_scale, sent, strict=True))
-
-
-def _without_numbers(reason: str) -> str:
-    """Return a reason as a group of reasons: what was too much, without how much."""
-    what, _, rest = reason.partition(", ")
-    return rest if what[:1].isdigit() else what.partition(" of ")[0]
 
 
 def _median_size(sizes: Sequence[Size]) -> Size:

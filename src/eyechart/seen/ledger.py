@@ -4,9 +4,12 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from eyechart.schema import GridComposition, Picture, Request, Seen, Size, Value
+import msgspec
+
+from eyechart.schema import Box, GridComposition, Picture, Request, Seen, Size, Value
 from eyechart.seen.algorithms import Resized
 from eyechart.seen.rules import Limits, Lookup, Rule
+from eyechart.seen.standing import planned_file
 
 # Grid rounding moves a scale by up to 1.5 %, and two of them differ by up to 3 %; pictures closer than this had
 # a PSNR of 43 dB and more in real processors, all others 39 dB and less.
@@ -62,52 +65,95 @@ def planned_seen(request: Request, index: int, lookup: Lookup) -> Seen:
     if rule is None:
         return _unknown(request.id, index, picture, lookup.reason)
     refused = refusals(rule.limits, picture.size, n_images=len(request.pictures))
-    return seen_by_rule(
-        request.id, index, picture, rule, None if refused else rule.algorithm.apply(picture.size), refused
-    )
+    resized = None if refused else rule.apply_to_all([one.size for one in request.pictures])[index]
+    return seen_by_rule(request.id, index, picture, rule, resized, refused)
 
 
 def planned_ledger(requests: Iterable[Request], lookup: Lookup) -> Iterator[Seen]:
     """Yield what a model is expected to see of every picture of every request; each size is worked out once."""
     rule = lookup.rule
-    resize = lru_cache(maxsize=None)(rule.algorithm.apply) if rule else None
+    resize = lru_cache(maxsize=None)(rule.apply_to_all) if rule else None
+    sha256 = rule.sha256 if rule else None
     for request in requests:
+        sizes = tuple(picture.size for picture in request.pictures)
         for index, picture in enumerate(request.pictures):
             if rule is None or resize is None:
                 yield _unknown(request.id, index, picture, lookup.reason)
                 continue
-            refused = refusals(rule.limits, picture.size, n_images=len(request.pictures))
-            yield seen_by_rule(request.id, index, picture, rule, None if refused else resize(picture.size), refused)
+            refused = refusals(rule.limits, picture.size, n_images=len(sizes))
+            resized = None if refused else resize(sizes)[index]
+            yield seen_by_rule(request.id, index, picture, rule, resized, refused, configuration_sha256=sha256)
 
 
 def seen_by_rule(
-    request_id: str, index: int, picture: Picture, rule: Rule, resized: Resized | None, refused: Sequence[str] = ()
+    request_id: str,
+    index: int,
+    picture: Picture,
+    rule: Rule,
+    resized: Resized | None,
+    refused: Sequence[str] = (),
+    *,
+    configuration_sha256: str | None = None,
 ) -> Seen:
-    """Return the record of one picture under a rule; ``resized`` is None where the picture is refused."""
-    chain = chain_of(picture, resized.stages) if resized and resized.stages else None
-    target = target_on_grid(picture, chain, resized.cell_px) if chain and resized and picture.target else None
-    reason = "; ".join(refused) if resized is None else None if resized.stages else rule.note or "size not published"
+    """Return the record of one picture under a rule; ``resized`` is None where the picture is refused.
+
+    ``configuration_sha256`` is the rule's hash, for callers that have many pictures and worked it out before.
+    """
+    known = resized or Resized(refused="; ".join(refused))
+    row = seen_as(request_id, index, picture, known, unseen=rule.note)
+    return msgspec.structs.replace(
+        row,
+        evidence=rule.evidence,
+        rule_id=rule.id,
+        rule_date=rule.date.isoformat(),
+        configuration_sha256=configuration_sha256 or rule.sha256,
+    )
+
+
+def seen_as(request_id: str, index: int, picture: Picture, known: Resized, *, unseen: str = "") -> Seen:
+    """Return the planned record of one picture that becomes this, whoever says so.
+
+    Args:
+        request_id: The request.
+        index: Which of its pictures.
+        picture: The picture.
+        known: What becomes of it.
+        unseen: Why no size is known, where nothing better says it.
+    """
+    chain = chain_of(picture, known.stages) if known.stages else None
+    target = target_on_grid(picture, chain, known.cell_px, known.kept) if chain else None
+    sent_bytes, media_type = planned_file(picture)
     return Seen(
         request_id=request_id,
         picture_index=index,
         phase="planned",
-        evidence=rule.evidence,
+        evidence="unknown",
         source_size=source_size(picture),
         sent_size=picture.size,
-        seen_size=resized.size if resized else None,
-        n_tiles=resized.n_tiles if resized else None,
-        visual_tokens=resized.tokens if resized else None,
+        sent_bytes=sent_bytes,
+        sent_media_type=media_type,
+        seen_size=known.size,
+        n_tiles=known.n_tiles,
+        visual_tokens=known.tokens,
         information_scale=chain.information if chain else None,
         presented_scale=chain.presented if chain else None,
         target_px=target.px if target else None,
         target_tokens=target.tokens_touched if target else None,
-        lost_area=0.0 if chain else None,
+        tokens_on_target=target.tokens if target else None,
+        lost_area=known.lost_area if chain else None,
         anisotropy=chain.presented[0] / chain.presented[1] if chain else None,
-        rule_id=rule.id,
-        rule_date=rule.date.isoformat(),
-        configuration_sha256=rule.sha256,
-        reason=reason,
+        reason=_why_less(known, picture, target, unseen),
+        recipe_key=picture.recipe_key or None,
     )
+
+
+def _why_less(known: Resized, picture: Picture, target: "Target | None", note: str) -> str | None:
+    """Return why there is no picture, no size, or no target in it, though the rule is known; None where there is."""
+    if known.refused or not known.stages:
+        return known.refused or known.unseen or note or "size not published"
+    if target is None and picture.target is not None:
+        return "the target lies in the part that is cut off"
+    return None
 
 
 def chain_of(picture: Picture, stages: Sequence[Size]) -> Chain:
@@ -120,9 +166,11 @@ def chain_of(picture: Picture, stages: Sequence[Size]) -> Chain:
         >>> chain_of(picture, (Size(1000, 500), Size(2000, 1000)))
         Chain(sent=(0.5, 0.5), presented=(0.25, 0.25), information=(0.125, 0.125))
     """
-    sent = sent_scale(picture)
+    own = _own_scales(picture)
+    sent = own[-1]
     per_axis = [
-        [scale, *(scale * stage[axis] / picture.size[axis] for stage in stages)] for axis, scale in enumerate(sent)
+        [*(scale[axis] for scale in own), *(sent[axis] * stage[axis] / picture.size[axis] for stage in stages)]
+        for axis in (0, 1)
     ]
     return Chain(
         sent=sent,
@@ -133,23 +181,45 @@ def chain_of(picture: Picture, stages: Sequence[Size]) -> Chain:
 
 def sent_scale(picture: Picture) -> Scale:
     """Return the scale per axis from the original's pixels to the picture as sent; exactly what the view resized."""
-    geometry = picture.recipe.geometry
+    return _own_scales(picture)[-1]
+
+
+def _own_scales(picture: Picture) -> tuple[Scale, ...]:
+    """Return the scales per axis after each resize before sending; a released file was resized when it was made."""
+    geometry, first = picture.recipe.geometry, (1.0, 1.0)
+    if picture.release is not None:
+        first = _ratios(picture.image.size, picture.release.geometry.canvas)
     if isinstance(geometry, GridComposition):
-        original = source_size(picture)
-        return (geometry.tile.width / original.width, geometry.tile.height / original.height)
-    if geometry.resized is None:
-        return (1.0, 1.0)
-    return (geometry.resized.width / geometry.canvas.width, geometry.resized.height / geometry.canvas.height)
+        tile = _ratios(geometry.tile, source_size(picture))
+        if geometry.resized is None:
+            return (first, tile)
+        whole = _ratios(geometry.resized, geometry.canvas)
+        return (first, tile, (tile[0] * whole[0], tile[1] * whole[1]))
+    stages = (_ratios(size, geometry.canvas) for size in (geometry.resized, geometry.enlarged) if size is not None)
+    return (first, *((first[0] * stage[0], first[1] * stage[1]) for stage in stages))
 
 
-def target_on_grid(picture: Picture, chain: Chain, cell_px: int | None) -> Target | None:
-    """Return the target's size on the model's grid, None if the picture has no target.
+def _ratios(size: Size, of: Size) -> Scale:
+    return (size.width / of.width, size.height / of.height)
+
+
+def target_on_grid(picture: Picture, chain: Chain, cell_px: int | None, kept: Box | None = None) -> Target | None:
+    """Return the target's size on the model's grid, None if the picture has no target or a cut leaves nothing of it.
 
     A stretch of length L cells touches at least ⌈L⌉ cells, and at most ⌈L⌉ + 1 where the grid lies unluckily.
+
+    Args:
+        picture: The picture as sent.
+        chain: Its scales.
+        cell_px: Side of the square that one token stands for, None where tokens are no grid.
+        kept: The part of the picture that a cut leaves, None for all of it.
     """
-    if picture.target is None:
+    shown = picture.target
+    if shown is not None and kept is not None:
+        shown = Box(max(shown.x0, kept.x0), max(shown.y0, kept.y0), min(shown.x1, kept.x1), min(shown.y1, kept.y1))
+    if shown is None or shown.x0 >= shown.x1 or shown.y0 >= shown.y1:
         return None
-    source = (picture.target.width / chain.sent[0], picture.target.height / chain.sent[1])
+    source = (shown.width / chain.sent[0], shown.height / chain.sent[1])
     presented = (source[0] * chain.presented[0], source[1] * chain.presented[1])
     px = (source[0] * chain.information[0], source[1] * chain.information[1])
     if cell_px is None:
@@ -210,14 +280,18 @@ def have_collapsed(first: Scale, second: Scale) -> bool:
 
 def cut_of(picture: Picture) -> tuple[object, ...]:
     """Return what a picture shows, whatever its size: pictures of equal cut differ by their scale alone."""
-    geometry = picture.recipe.geometry
+    geometry, file_sha256 = picture.recipe.geometry, picture.image.file_sha256
+    if picture.release is not None:
+        geometry, file_sha256 = picture.release.geometry, picture.release.file_sha256
     if isinstance(geometry, GridComposition):
-        return (picture.image.file_sha256, geometry)
-    return (picture.image.file_sha256, geometry.canvas, geometry.kept, geometry.offset)
+        return (file_sha256, msgspec.structs.replace(geometry, resized=None))
+    return (file_sha256, geometry.canvas, geometry.kept, geometry.offset)
 
 
 def source_size(picture: Picture) -> Size:
     """Return the original's size in the frame of its boxes: rotated if the decode policy rotates."""
+    if picture.release is not None:
+        return picture.release.size
     size, decode = picture.image.size, picture.recipe.decode
     is_turned = decode.exif == "apply" and picture.image.exif_orientation >= _EXIF_SWAPS_AXES
     return Size(size.height, size.width) if is_turned else size
@@ -234,12 +308,4 @@ def _byte_refusals(limits: Limits, n_bytes: int) -> Iterator[str]:
 
 
 def _unknown(request_id: str, index: int, picture: Picture, reason: str) -> Seen:
-    return Seen(
-        request_id=request_id,
-        picture_index=index,
-        phase="planned",
-        evidence="unknown",
-        source_size=source_size(picture),
-        sent_size=picture.size,
-        reason=reason,
-    )
+    return seen_as(request_id, index, picture, Resized(unseen=reason))

@@ -1,124 +1,110 @@
-"""What tokens cost: bundled, dated prices of hosted models, or the user's own."""
+"""What hosted models cost a token: bundled and dated list prices, or the user's own."""
 
 import datetime
 import tomllib
-from collections.abc import Iterable
-from fnmatch import fnmatchcase
-from functools import cache, lru_cache
+from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 import msgspec
 
 from eyechart.errors import UsageError
-from eyechart.schema import ModelIdentity, Picture, Price, Request, Usage
-from eyechart.seen.rules import look_up, without_date
+from eyechart.schema import ModelIdentity, Value
+from eyechart.seen.rules import closeness_of
 
-_FILE = Path(__file__).with_name("prices.toml")
+_BUNDLED = Path(__file__).with_name("price_files") / "prices.toml"
 _MILLION = 1_000_000
-# English is about four characters a token; 750 px a token is Claude's published rule, the densest of the large ones.
-_CHARACTERS_PER_TOKEN = 4
-_PX_PER_TOKEN = 750
-_MOST_TOKENS_PER_PICTURE = 16_384
-ANSWER_TOKENS = 64
-"""Tokens of an answer that states a letter; models that think need many more."""
+_N_PRICES = 2
 
 
-class _ProviderPrices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    source: str
-    date: datetime.date
-    prices: dict[str, tuple[float, float]]
+class Price(Value, frozen=True, kw_only=True):
+    """List price of some models in US dollars for a million tokens.
+
+    Args:
+        models: Names, or patterns with ``*``, ``?`` and ``[…]``; a dated snapshot of a name counts as the name.
+        input: Of what is sent, pictures included.
+        output: Of what comes back.
+        provider: Name of the provider.
+        source: Where it is published; ``given`` for a price of the user.
+        date: When that was read, None for a price of the user.
+    """
+
+    input: float
+    output: float
+    provider: str = ""
+    models: tuple[str, ...] = ("*",)
+    source: str = "given"
+    date: datetime.date | None = None
+
+    def of(self, n_input: int, n_output: int) -> float:
+        """Return the price of so many tokens in US dollars.
+
+        Example:
+            >>> Price(input=2.5, output=10.0).of(1_000_000, 50_000)
+            3.0
+        """
+        return (self.input * n_input + self.output * n_output) / _MILLION
 
 
-def price_of(model: ModelIdentity) -> Price | None:
-    """Return the bundled price of a model, None where it is not known: a near name is never taken instead.
+class _PriceFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    prices: tuple[Price, ...]
+
+
+def price_of(model: ModelIdentity, own: Sequence[Price] = ()) -> Price | None:
+    """Return the price of a model, None where none is known; the user's prices come before the bundled ones.
 
     Example:
-        >>> price = price_of(ModelIdentity("openai", "gpt-4o-2024-08-06"))
-        >>> price.input_per_million, price.output_per_million
-        (2.5, 10.0)
-        >>> price_of(ModelIdentity("vllm", "gpt-4o")) is None
+        >>> price_of(ModelIdentity("openai", "gpt-4o-2024-08-06")).input
+        2.5
+        >>> price_of(ModelIdentity("openai", "gpt-99")) is None
         True
     """
-    listed = _listed().get(model.provider)
-    if listed is None:
-        return None
-    names = (model.name, without_date(model.name))
-    found = next((name for name in names if name in listed.prices), None)
-    found = found or next((one for one in listed.prices if any(fnmatchcase(name, one) for name in names)), None)
-    if found is None:
-        return None
-    paid_in, paid_out = listed.prices[found]
-    return Price(input_per_million=paid_in, output_per_million=paid_out, date=listed.date, source=listed.source)
+    for prices in (own, bundled_prices()):
+        named = [price for price in prices if price.provider in {"", model.provider}]
+        closest = max(named, key=lambda price: closeness_of(price.models, model.name), default=None)
+        if closest is not None and closeness_of(closest.models, model.name) > 0:
+            return closest
+    return None
 
 
-def read_price(text: str, today: datetime.date) -> Price:
-    """Return the user's own price, ``IN,OUT`` in US dollars per million tokens.
+def parse_price(text: str) -> Price:
+    """Read ``INPUT,OUTPUT``: US dollars for a million tokens sent and received.
 
     Raises:
-        UsageError: If it is no pair of numbers of at least 0.
+        UsageError: If these are no two prices.
 
     Example:
-        >>> read_price("2.5,10", datetime.date(2026, 1, 1)).output_per_million
+        >>> parse_price("2.5,10").output
         10.0
     """
     try:
-        paid_in, paid_out = (float(part) for part in text.split(","))
+        numbers = [float(part) for part in text.split(",")]
     except ValueError:
-        paid_in = paid_out = -1.0
-    if not (0 <= paid_in < _MILLION and 0 <= paid_out < _MILLION):
-        raise UsageError(f"--price {text!r} is no pair of prices", hint="dollars per million tokens: --price 2.5,10")
-    return Price(input_per_million=paid_in, output_per_million=paid_out, date=today, source="--price")
-
-
-def cost_dollars(usage: Usage, price: Price) -> float | None:
-    """Return what an answer cost in US dollars, None where its tokens were not reported.
-
-    Discounts for cached or batched tokens are not counted.
-
-    Example:
-        >>> price = read_price("2,10", datetime.date(2026, 1, 1))
-        >>> cost_dollars(Usage(input_tokens=1000, output_tokens=100), price)
-        0.003
-    """
-    if usage.input_tokens is None:
-        return None
-    paid_out = (usage.output_tokens or 0) * price.output_per_million
-    return (usage.input_tokens * price.input_per_million + paid_out) / _MILLION
-
-
-def estimate_dollars(requests: Iterable[Request], model: ModelIdentity, price: Price) -> float:
-    """Return what requests will cost in US dollars, from their sizes alone.
-
-    Picture tokens come from the model's resize rule where one is known, else from the pixels; an answer counts 64
-    tokens, so a model that thinks will cost more.
-
-    Example:
-        >>> estimate_dollars((), ModelIdentity("openai", "gpt-4o"), Price(2.5, 10.0, datetime.date(2026, 1, 1), ""))
-        0.0
-    """
-    rule = look_up(model).rule
-    apply = lru_cache(maxsize=None)(rule.algorithm.apply) if rule else None
-    n_in = n_out = 0
-    for request in requests:
-        n_out += ANSWER_TOKENS
-        n_in += len(request.prompt) // _CHARACTERS_PER_TOKEN
-        for picture in request.pictures:
-            n_tokens = apply(picture.size).tokens if apply else None
-            n_in += picture_tokens(picture) if n_tokens is None else round(n_tokens)
-    return (n_in * price.input_per_million + n_out * price.output_per_million) / _MILLION
-
-
-def guess_tokens(request: Request) -> int:
-    """Return tokens of a request's prompt, pictures and answer, from their sizes alone."""
-    pictures = sum(picture_tokens(picture) for picture in request.pictures)
-    return len(request.prompt) // _CHARACTERS_PER_TOKEN + pictures + ANSWER_TOKENS
-
-
-def picture_tokens(picture: Picture) -> int:
-    """Return the tokens of a picture where no rule is known: one for 750 px, as Claude counts them."""
-    return min(_MOST_TOKENS_PER_PICTURE, picture.size.n_px // _PX_PER_TOKEN)
+        numbers = []
+    if len(numbers) != _N_PRICES or not all(0 <= number < float("inf") for number in numbers):
+        raise UsageError(f"price {text!r} is no INPUT,OUTPUT", hint="US dollars a million tokens, for example 2.5,10")
+    return Price(input=numbers[0], output=numbers[1])
 
 
 @cache
-def _listed() -> dict[str, _ProviderPrices]:
-    return msgspec.convert(tomllib.loads(_FILE.read_text(encoding="utf-8")), dict[str, _ProviderPrices])
+def bundled_prices() -> tuple[Price, ...]:
+    """Return the prices of the package."""
+    return read_price_file(_BUNDLED)
+
+
+def read_price_file(path: Path) -> tuple[Price, ...]:
+    """Read prices from a TOML file of ``[[prices]]``.
+
+    Raises:
+        UsageError: If the file cannot be read, a field is unknown or missing, or a price is negative.
+    """
+    try:
+        prices = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _PriceFile).prices
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror})", hint="check the path") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, msgspec.ValidationError) as error:
+        raise UsageError(f"{path}: {error}", hint="[[prices]] with provider, models, input, output") from error
+    below = next((price for price in prices if price.input < 0 or price.output < 0), None)
+    if below is not None:
+        raise UsageError(f"{path}: a price of {min(below.input, below.output):g}", hint="prices are not negative")
+    return prices

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 import msgspec.structs
 
 from eyechart.errors import UsageError
-from eyechart.schema import Evidence, ModelIdentity, Value, content_sha256
-from eyechart.seen.algorithms import AnyAlgorithm
+from eyechart.schema import Evidence, ModelIdentity, Size, Value, content_sha256
+from eyechart.seen.algorithms import AnyAlgorithm, Resized, Unpublished
 
 NOT_SENT = "not-sent"
 MAX_RULE_AGE = datetime.timedelta(days=90)
@@ -27,6 +27,7 @@ _SNAPSHOT = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
 File = TypeVar("File", bound=msgspec.Struct)
 Confidence = Literal["A", "B", "C"]
 """A: the vendor's text or code; B: the vendor quoted by others; C: inferred."""
+Obtained = Literal["documented", "probed", "executed", "reported"]
 
 
 class Limits(Value, frozen=True):
@@ -61,6 +62,8 @@ class Rule(Value, frozen=True, kw_only=True):
         when: Settings under which it holds, by name, each with its values as text (``not-sent`` where it is not sent).
         overrides: Algorithm parameter → setting that replaces it if it is sent.
         limits: What is refused.
+        obtained: How it is known: published, or found out by probing, by running the model's processor, or from the
+            model's server.
         note: What a reader should know.
         provider: Filled from the file.
     """
@@ -74,18 +77,74 @@ class Rule(Value, frozen=True, kw_only=True):
     when: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     overrides: dict[str, str] = msgspec.field(default_factory=dict)
     limits: Limits = Limits()
+    obtained: Obtained = "documented"
     note: str = ""
     provider: str = ""
 
     @property
     def evidence(self) -> Evidence:
-        """``documented``, or ``inferred`` where the vendor does not say it."""
-        return "inferred" if self.confidence == "C" else "documented"
+        """How it was obtained, or ``inferred`` where no vendor says it."""
+        return "inferred" if self.confidence == "C" and self.obtained == "documented" else self.obtained
 
     @property
     def sha256(self) -> str:
         """Hash of everything in the rule, lower-case hex."""
         return content_sha256(self)
+
+    def apply(self, sent: Size) -> Resized:
+        """Return what becomes of a picture that is sent alone."""
+        return self.algorithm.apply(sent)
+
+    def apply_to_all(self, sent: Sequence[Size]) -> tuple[Resized, ...]:
+        """Return what becomes of the pictures of one request, in order."""
+        return tuple(self.apply(size) for size in sent)
+
+
+class Resizer(Protocol):
+    """Something that shows what becomes of pictures by doing it, such as a model's own processor."""
+
+    @property
+    def configuration_sha256(self) -> str:
+        """Hash of everything that decides it, lower-case hex."""
+        ...
+
+    def resize(self, sent: Sequence[Size]) -> tuple[Resized, ...]:
+        """Return what becomes of the pictures of one request, in order; they may change each other's way."""
+        ...
+
+
+@runtime_checkable
+class TellsRule(Protocol):
+    """A model that can say by itself what becomes of pictures: by its processor here, or by its server."""
+
+    async def seen_rule(self, today: datetime.date) -> Rule | None:
+        """Return the rule, None if it cannot be told.
+
+        Raises:
+            ModelError: If a server cannot be asked.
+            UsageError: If there is no such processor.
+        """
+        ...
+
+
+class LiveRule(Rule, frozen=True, kw_only=True):
+    """A rule that is carried out and not written down; ``algorithm`` says nothing."""
+
+    resizer: Resizer
+    algorithm: AnyAlgorithm = Unpublished()
+
+    @property
+    def sha256(self) -> str:
+        """Hash of the configuration that is carried out."""
+        return self.resizer.configuration_sha256
+
+    def apply(self, sent: Size) -> Resized:
+        """Return what becomes of a picture that is sent alone."""
+        return self.resizer.resize((sent,))[0]
+
+    def apply_to_all(self, sent: Sequence[Size]) -> tuple[Resized, ...]:
+        """Return what becomes of the pictures of one request, in order."""
+        return self.resizer.resize(sent)
 
 
 class Lookup(Value, frozen=True):
@@ -198,6 +257,8 @@ def warnings_of(rule: Rule, settings: Mapping[str, object], today: datetime.date
     if today - rule.date > MAX_RULE_AGE:
         days = (today - rule.date).days
         found.append(f"rule {rule.id} was read on {rule.date}, {days} days ago; providers change such rules silently")
+    if rule.obtained == "reported" and rule.note:
+        found.append(f"by the server's own word, {rule.note}")
     if rule.confidence == "C":
         found.append(f"rule {rule.id} is inferred, not documented{f': {rule.note}' if rule.note else ''}")
     return tuple(found)
@@ -205,10 +266,10 @@ def warnings_of(rule: Rule, settings: Mapping[str, object], today: datetime.date
 
 def _among(rules: Sequence[Rule], model: ModelIdentity) -> Lookup | None:
     """Return what these rules say of a model; None if none of them names it."""
-    named = [rule for rule in rules if rule.provider == model.provider and _closeness(rule, model.name) > 0]
+    named = [rule for rule in rules if rule.provider == model.provider and closeness_of(rule.models, model.name) > 0]
     fitting = [rule for rule in named if _holds(rule, model.settings)]
     if fitting:
-        rule = max(fitting, key=lambda rule: _closeness(rule, model.name))
+        rule = max(fitting, key=lambda rule: closeness_of(rule.models, model.name))
         return Lookup(_with_overrides(rule, model.settings))
     if not named:
         return None
@@ -219,23 +280,20 @@ def _among(rules: Sequence[Rule], model: ModelIdentity) -> Lookup | None:
     return Lookup(None, f"no rule of {model.spec} is known for {given}; known are {', '.join(known)}")
 
 
-def without_date(name: str) -> str:
-    """Return a model's name without the date of its snapshot.
+def closeness_of(patterns: Sequence[str], name: str) -> int:
+    """Return how exactly patterns name a model: 0 not at all, more for longer patterns, most for the name itself.
+
+    A dated snapshot of a name counts as the name.
 
     Example:
-        >>> without_date("gpt-4o-2024-08-06")
-        'gpt-4o'
+        >>> closeness_of(["gpt-4o"], "gpt-4o-2024-08-06") > closeness_of(["gpt-*"], "gpt-4o") > 0
+        True
     """
-    return _SNAPSHOT.sub("", name)
-
-
-def _closeness(rule: Rule, name: str) -> int:
-    """Return how exactly a rule names a model: 0 not at all, more for longer patterns, most for the name itself."""
-    bare = without_date(name)
+    bare = _SNAPSHOT.sub("", name)
     exact = 1_000_000
     scores = [
         exact if pattern in {name, bare} else len(pattern)
-        for pattern in rule.models
+        for pattern in patterns
         if fnmatchcase(name, pattern) or fnmatchcase(bare, pattern)
     ]
     return max(scores, default=0)

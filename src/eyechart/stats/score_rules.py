@@ -12,7 +12,7 @@ from eyechart.stats.codes import Code
 from eyechart.stats.conditions import can_test
 from eyechart.stats.findings import Finding
 from eyechart.stats.letters import LetterBias
-from eyechart.stats.omnibus import cochran_q
+from eyechart.stats.omnibus import cochran_q, friedman
 from eyechart.stats.ratio import ChanceCorrectedTable
 from eyechart.stats.sign_flip import sign_flip
 
@@ -20,17 +20,18 @@ from eyechart.stats.sign_flip import sign_flip
 _CLEAR_P = 0.01
 _MISSING_POINTS = 0.005
 _UNPARSED_POINTS = 0.01
+_MOST_LISTED = 6
 _CEILING = 0.95
 _MANY = 20
 _GOLD_IMBALANCE = 0.05
 _CHANCE_ROUNDING = 1e-9
 
 
-def check_missing(present: Bools, clusters: Clusters, conditions: Sequence[str]) -> Finding | None:
+def check_missing(present: Bools | Floats, clusters: Clusters, conditions: Sequence[str]) -> Finding | None:
     """Find missing answers that depend on the condition: they are not missing at random (MNAR).
 
     Args:
-        present: (n_questions, n_conditions) True where there is a score.
+        present: (n_questions, n_conditions) True where there is a score; with repeats, the share that is there.
         clusters: Grouping of the questions.
         conditions: Names of the columns.
 
@@ -43,15 +44,17 @@ def check_missing(present: Bools, clusters: Clusters, conditions: Sequence[str])
         >>> check_missing(here, find_clusters(list(range(40))), ["original", "crop_3x"]).code
         <Code.MNAR: 'MNAR'>
     """
-    missing = ~np.asarray(present, dtype=np.bool_)
+    missing = 1.0 - np.asarray(present, dtype=np.float64)
     return _check_rates(Code.MNAR, "missing", missing, clusters, conditions, _MISSING_POINTS)
 
 
-def check_unparsed(unparsed: Bools, present: Bools, clusters: Clusters, conditions: Sequence[str]) -> Finding | None:
+def check_unparsed(
+    unparsed: Bools | Floats, present: Bools, clusters: Clusters, conditions: Sequence[str]
+) -> Finding | None:
     """Find answers without a letter that depend on the condition: format failures that look like an effect.
 
     Args:
-        unparsed: (n_questions, n_conditions) True where an answer held no letter.
+        unparsed: (n_questions, n_conditions) True where an answer held no letter; with repeats, the share that did.
         present: Same shape, True where there is an answer; questions with a gap are left out.
         clusters: Grouping of the questions.
         conditions: Names of the columns.
@@ -66,7 +69,7 @@ def check_unparsed(unparsed: Bools, present: Bools, clusters: Clusters, conditio
         True
     """
     is_complete = np.asarray(present, dtype=np.bool_).min(axis=1, keepdims=True)
-    kept = np.asarray(unparsed, dtype=np.bool_) & is_complete
+    kept = np.where(is_complete, np.asarray(unparsed, dtype=np.float64), 0.0)
     n_kept = int(is_complete.sum())
     return _check_rates(Code.UNPARSED_BY_VIEW, "unparsed", kept, clusters, conditions, _UNPARSED_POINTS, n_kept)
 
@@ -74,30 +77,36 @@ def check_unparsed(unparsed: Bools, present: Bools, clusters: Clusters, conditio
 def _check_rates(
     code: Code,
     what: str,
-    indicator: Bools,
+    rates: Floats,
     clusters: Clusters,
     conditions: Sequence[str],
     points: float,
     n_questions: int | None = None,
 ) -> Finding | None:
     """Find columns whose rate differs from that of the column with the lowest rate."""
-    n = len(indicator) if n_questions is None else n_questions
-    counts = indicator.sum(axis=0)
-    if n == 0 or indicator.shape[1] <= 1 or counts.max() == counts.min():
+    n = len(rates) if n_questions is None else n_questions
+    counts = rates.sum(axis=0)
+    if n == 0 or rates.shape[1] <= 1 or counts.max() == counts.min():
         return None
     lowest = int(counts.argmin())
-    rates = indicator.astype(np.float64)
     p = sign_flip(cluster_sums(rates - rates[:, [lowest]], clusters)).mid
     is_apart = ((counts - counts[lowest]) / n > points) | (p < _CLEAR_P)
-    p_any = cochran_q(rates, np.ones(indicator.shape, dtype=np.bool_)).p
+    is_binary = bool(np.isin(rates, (0.0, 1.0)).all())
+    test, name = (cochran_q, "Cochran Q") if is_binary else (friedman, "Friedman")
+    p_any = test(rates, np.ones(rates.shape, dtype=np.bool_)).p
     if not is_apart.any() and p_any >= _CLEAR_P:
         return None
-    listed = ", ".join(f"{name} {100 * count / n:.1f} %" for name, count in zip(conditions, counts, strict=True))
+    rated = [f"{column} {100 * count / n:.1f} %" for column, count in zip(conditions, counts, strict=True)]
+    listed = ", ".join(rated)
+    if len(rated) > _MOST_LISTED:
+        highest = [rated[index] for index in np.argsort(-counts, kind="stable") if is_apart[index]]
+        more = f" and {len(highest) - _MOST_LISTED} more" if len(highest) > _MOST_LISTED else ""
+        listed = f"{', '.join(highest[:_MOST_LISTED])}{more}, against {rated[lowest]}"
     return Finding(
         code=code,
         level="warning",
-        message=f"{what} answers differ between conditions (Cochran Q p = {p_any:.3g}): {listed}"[:400],
-        conditions=tuple(name for name, apart in zip(conditions, is_apart, strict=True) if apart),
+        message=f"{what} answers differ between conditions ({name} p = {p_any:.3g}): {listed}",
+        conditions=tuple(column for column, apart in zip(conditions, is_apart, strict=True) if apart),
     )
 
 

@@ -135,13 +135,9 @@ def estimate_pixel_threshold(
         22.627416997969522
     """
     scores, mask = check_scores(values, present)
-    if np.shape(target_px) != scores.shape or not (np.asarray(target_px)[mask] > 0.0).all():
-        raise StatisticsError(
-            f"target sizes of shape {np.shape(target_px)} for scores of shape {scores.shape}, or not positive",
-            hint="leave out answers whose target size is unknown",
-        )
+    check_sizes(target_px, scores, mask)
     log2_px = np.where(mask, np.log2(np.where(mask, target_px, 1.0)), 0.0)
-    bins = _half_octaves(log2_px, mask)
+    bins = half_octaves(log2_px, mask)
     guesses = np.asarray(chance, dtype=np.float64)[:, None]
     tops, bottoms, centres = [], [], []
     for index in range(int(bins.max(initial=-1)) + 1):
@@ -156,7 +152,20 @@ def estimate_pixel_threshold(
     )
 
 
-def _half_octaves(log2_px: Floats, mask: Bools, min_answers: int = 30) -> Integers:
+def check_sizes(target_px: Floats, scores: Floats, mask: Bools) -> None:
+    """Refuse sizes of targets that do not belong to scores.
+
+    Raises:
+        StatisticsError: If the shapes differ, or a size is not positive where there is a score.
+    """
+    if np.shape(target_px) != scores.shape or not (np.asarray(target_px)[mask] > 0.0).all():
+        raise StatisticsError(
+            f"target sizes of shape {np.shape(target_px)} for scores of shape {scores.shape}, or not positive",
+            hint="leave out answers whose target size is unknown",
+        )
+
+
+def half_octaves(log2_px: Floats, mask: Bools, min_answers: int = 30) -> Integers:
     """Return the bin of each answer, 0 for the largest pixels; a bin holds at least ``min_answers`` of them."""
     steps = np.floor(log2_px * 2.0).astype(np.int64)
     bins = np.full(steps.shape, -1, dtype=np.int64)

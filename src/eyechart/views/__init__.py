@@ -3,11 +3,13 @@
 import inspect
 from typing import cast
 
+import msgspec
+
 from eyechart.errors import GeometryError, UsageError
 from eyechart.geometry import GeometryPolicy
 from eyechart.kinds import PlannedPicture, ViewKind
 from eyechart.registry import load, names, unknown_name
-from eyechart.schema import Crop, Downsample, Original, Question, TargetOnly, View, Whiteground
+from eyechart.schema import Box, Crop, Downsample, ImageRef, Original, Question, Size, TargetOnly, View, Whiteground
 from eyechart.views.grid import all_cells
 
 CROP_RATIOS = (1.0, 1.5, 3.0, 6.0, 12.0, 18.0)
@@ -117,6 +119,27 @@ def plan_view(view: View, question: Question, policy: GeometryPolicy | None = No
     except GeometryError as error:
         place = f"{question.benchmark}/{question.id} in view {format_view(view)}"
         raise GeometryError(f"{place}: {error.message}", hint=error.hint) from error
+
+
+def needs_target(view: View) -> bool:
+    """Return whether a view can be made only of questions with a target box.
+
+    Example:
+        >>> needs_target(Crop(3.0)), needs_target(Downsample(0.5))
+        (True, False)
+    """
+    image = ImageRef("", Size(100, 100), "image/png")
+    bare = Question(id="", benchmark="", text="?", image=image, image_group="")
+    boxed = msgspec.structs.replace(bare, targets=(Box(10, 10, 20, 20),))
+    return not _can_plan(view, bare) and _can_plan(view, boxed)
+
+
+def _can_plan(view: View, question: Question) -> bool:
+    try:
+        plan_view(view, question)
+    except GeometryError:
+        return False
+    return True
 
 
 def kind_of(view: View) -> ViewKind[View]:

@@ -2,6 +2,8 @@
 
 import re
 
+import msgspec
+
 from eyechart.geometry import GeometryPolicy, whole
 from eyechart.kinds import PlannedPicture
 from eyechart.schema import Question, TargetOnly
@@ -36,6 +38,8 @@ class TargetOnlyKind:
         """Keep the target's integer box and whiten the rest of the canvas."""
         if view.area_ratio is None:
             canvas = on_original_canvas(question, whole(question.image.size))
+            # There is no crop: nothing is saturated, and there is no multiple of the target's area.
+            canvas = msgspec.structs.replace(canvas, notes=(), area_multiplier=None)
         else:
             canvas = planned_crop(question, view.area_ratio, policy)
         return (target_alone(canvas, question, policy),)

@@ -82,6 +82,18 @@ class PublishedResults(Value, frozen=True):
 
 
 @cache
+def published_benchmarks() -> tuple[str, ...]:
+    """Return the benchmarks of which published results are known, sorted.
+
+    Example:
+        >>> published_benchmarks()
+        ('hrscene',)
+    """
+    folder = files("eyechart.benchmarks._published")
+    return tuple(sorted(file.name.removesuffix(".json") for file in folder.iterdir() if file.name.endswith(".json")))
+
+
+@cache
 def read_published(benchmark: str) -> PublishedResults:
     """Return what was published about a benchmark.
 
@@ -92,9 +104,8 @@ def read_published(benchmark: str) -> PublishedResults:
         >>> len(read_published("hrscene").boards["test"])
         28
     """
-    folder = files("eyechart.benchmarks._published")
-    file = folder / f"{benchmark}.json"
-    if not benchmark.isidentifier() or not file.is_file():
-        known = sorted(entry.name.removesuffix(".json") for entry in folder.iterdir() if entry.name.endswith(".json"))
+    known = published_benchmarks()
+    if benchmark not in known:
         raise UsageError(f"no published results of {benchmark!r} are known", hint=f"known: {', '.join(known)}")
+    file = files("eyechart.benchmarks._published") / f"{benchmark}.json"
     return msgspec.json.decode(file.read_bytes(), type=PublishedResults)

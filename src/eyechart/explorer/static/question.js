@@ -49,6 +49,14 @@
 
   let state = readState();
 
+  // A pane that is closed while its tiles are on their way is no error.
+  for (const loudness of ["error", "warn"]) {
+    const complain = OpenSeadragon.console[loudness].bind(OpenSeadragon.console);
+    OpenSeadragon.console[loudness] = (...words) => {
+      if (!String(words[0]).startsWith("Ignoring tile")) complain(...words);
+    };
+  }
+
   // --- one pane --------------------------------------------------------------------------------------------------
 
   function source(pane, seen) {
@@ -106,7 +114,10 @@
       if (state.at && state.lock && pane.origin) lead(() => showPlace(viewer, pane, state.at));
       view.dataset.ready = "yes";
     });
-    viewer.addHandler("viewport-change", () => follow(index));
+    viewer.addHandler("viewport-change", () => {
+      if (pane.origin) view.dataset.at = place(viewer, pane).map((edge) => edge.toFixed(1)).join(",");
+      follow(index);
+    });
     viewer.addHandler("tile-load-failed", (event) => { view.dataset.failed = String(event.message || "yes"); });
     return viewer;
   }
@@ -200,7 +211,17 @@
   function change(changed) {
     state = { ...state, ...changed };
     writeState(state, true);
-    build();
+    if ("panes" in changed || "seen" in changed) build();
+    else adjust();
+  }
+
+  function adjust() {
+    viewers.forEach((viewer, index) => {
+      if (!viewer) return;
+      viewer.clearOverlays();
+      drawBox(viewer, byCondition.get(state.panes[index]));
+    });
+    showTools();
   }
 
   function showTools() {

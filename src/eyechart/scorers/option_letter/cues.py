@@ -65,7 +65,11 @@ SUBJECT = re.compile(
     re.IGNORECASE,
 )
 HYPOTHETICAL = re.compile(
-    r"\b(?:if|whether|when|unless|suppose|assuming|why|should|would|had)\s(?:option\s)?$", re.IGNORECASE
+    r"\b(?:if|whether|when|unless|suppose|assuming|why|should|would|had) (?:option )?\Z", re.IGNORECASE
+)
+SUPPOSED = re.compile(
+    r"\b(?:if|whether|unless|suppose|supposing|assume|assuming)(?: that)?(?: (?:the|my|our))?(?: [a-z]+)? \Z",
+    re.IGNORECASE,
 )
 CONDITION = re.compile(r"\bif\b|\bhad (?:it|the|this|that)\b|\bwere (?:it|the)\b", re.IGNORECASE)
 FORCED_CHOICE = re.compile(r"\bif (?:I|we) (?:had|have|must|were forced|were to|need)\b|\bif forced\b", re.IGNORECASE)

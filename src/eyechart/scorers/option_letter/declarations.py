@@ -21,6 +21,8 @@ _LETTER = re.compile(rf"[A-Za-z]{AFTER_LETTER}")
 _SENTENCE_END = re.compile(rf"[\s]?{CLOSING}{{0,4}}\s?(?:[.。!](?!\.)(?=\W|$)|\n|$)|{CLOSING}{{0,4}}\n")
 _TEXT_END = re.compile(rf"{CLOSING}{{0,4}}\s?[.。!,;]?\s?{CLOSING}{{0,4}}\s?$")
 _HEADED = re.compile(rf"{CLOSING}{{0,4}}(?:[.。]?\s?(?:\n|$)|[.):]\s?\S)")
+# "Answer: C." and then the list of options: the letter ends its line and opens none.
+_ENDS_LINE = re.compile(rf"(?:[.)]|{CLOSING}){{1,4}}\s?{CLOSING}{{0,3}}\n")
 _ENUMERATOR = re.compile(r"[.):]|\s-\s")
 ECHO_WINDOW = 400
 """How far after "answer: A. red" the next enumerator "B." makes the line an echo of the options."""
@@ -85,10 +87,10 @@ def _after_nouns(passage: Passage) -> Iterator[_Declared]:
 
 
 def _word_before(text: str, start: int) -> str:
-    """Return the word that ends one space before ``start``, in lower case; empty if none does."""
-    if start == 0 or not text[start - 1].isspace():
+    """Return the word that ends one space before ``start`` on its line, in lower case; empty if none does."""
+    if start == 0 or text[start - 1] != " ":
         return ""
-    words = text[max(0, start - 24) : start].split()
+    words = text[max(0, start - 24) : start].rpartition("\n")[2].split()
     return words[-1].lower().strip("\"'([") if words else ""
 
 
@@ -206,7 +208,9 @@ def _judge(passage: Passage, declared: _Declared) -> Finding | None:
 
 
 def _is_hypothetical(text: str, declared: _Declared) -> bool:
-    """Return whether the sentence says "if … the answer would be X"; "if I had to choose" is no condition."""
+    """Return whether it says "if the answer is X" or "if … the answer would be X"; "if I had to choose" is none."""
+    if cues.SUPPOSED.search(text[max(0, declared.begin - 40) : declared.begin]):
+        return True
     begin = max(text.rfind(". ", 0, declared.begin), text.rfind("\n", 0, declared.begin), declared.begin - 120, 0)
     return (
         cues.CONDITIONAL_VERB.search(text, declared.begin, declared.letter_start) is not None
@@ -218,6 +222,8 @@ def _is_hypothetical(text: str, declared: _Declared) -> bool:
 def is_echo(text: str, start: int, letters: str) -> bool:
     """Return whether the letter at ``start`` opens a list of options, as in "A. red B. blue" on one line or several.
 
+    It does not where it ends its line, or where the list that follows begins before it or with it again.
+
     Example:
         >>> is_echo("Pick the best answer: A. red B. blue", 22, "AB"), is_echo("Answer: A. red", 8, "AB")
         (True, False)
@@ -225,8 +231,11 @@ def is_echo(text: str, start: int, letters: str) -> bool:
     index = letters.find(text[start].upper())
     if index < 0 or index + 1 >= len(letters) or not _ENUMERATOR.match(text, start + 1):
         return False
-    successor = letters[index + 1] if text[start].isupper() else letters[index + 1].lower()
-    return re.search(rf"(?:^|[\s(])\(?{successor}[.):]\s?[^\s]", text[start + 2 : start + ECHO_WINDOW]) is not None
+    if _ENDS_LINE.match(text, start + 1):
+        return False
+    own, successor = text[start], letters[index + 1] if text[start].isupper() else letters[index + 1].lower()
+    following = re.search(rf"(?:^|[\s(])\(?([{own}{successor}])[.):]\s?[^\s]", text[start + 2 : start + ECHO_WINDOW])
+    return following is not None and following[1] == successor
 
 
 def _is_retracted(passage: Passage, letter: str, position: int) -> bool:

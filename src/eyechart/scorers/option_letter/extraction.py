@@ -73,7 +73,12 @@ def extract(text: str, choices: tuple[str, ...], mode: Mode = "strict") -> Extra
     if opened.is_empty or opened.is_conflicting:
         reason = "empty_container" if opened.is_empty else "conflict"
         return Extraction(None, rule=opened.container, reason=reason)
-    return _extraction(passage, _first_finding(passage, mode), read, opened)
+    finding, passed_over = _first_finding(passage, mode)
+    read_letter = _extraction(passage, finding, read, opened)
+    if passed_over is None:
+        return read_letter
+    notes = tuple(sorted({*read_letter.diagnostics, passed_over}))
+    return read_letter._replace(diagnostics=notes)
 
 
 @lru_cache(maxsize=8)
@@ -84,12 +89,18 @@ def _read(text: str, choices: tuple[str, ...]) -> tuple[Opened, Traced, Passage]
     return opened, read, Passage(read.text, options_of(choices))
 
 
-def _first_finding(passage: Passage, mode: Mode) -> Finding | None:
-    """Return the first decision; the lenient rules go on after a letter beyond the options, never after a conflict."""
+def _first_finding(passage: Passage, mode: Mode) -> tuple[Finding | None, str | None]:
+    """Return the first decision, and the reason of one that was passed over.
+
+    The lenient rules go on after a letter beyond the options, never after a conflict.
+    """
     finding = next((found for rule in STRICT_RULES if (found := rule(passage)) is not None), None)
     if mode == "strict" or (finding is not None and finding.reason != "beyond_range"):
-        return finding
-    return next((found for rule in LENIENT_RULES if (found := rule(passage)) is not None), None) or finding
+        return finding, None
+    lenient_finding = next((found for rule in LENIENT_RULES if (found := rule(passage)) is not None), None)
+    if lenient_finding is None:
+        return finding, None
+    return lenient_finding, None if finding is None else finding.reason
 
 
 def _extraction(passage: Passage, finding: Finding | None, read: Traced, opened: Opened) -> Extraction:

@@ -56,8 +56,8 @@ _TRIGGERS = _NEGATORS | {pair.split()[1] for pair in _NEGATING_PAIRS}
 _WORD_EDGE = "\"'()[]{}<>|"
 _CJK_NEGATOR = re.compile(r"不是|不选|不选|不应|不能|不可能|不会|不對|排除|并非|並非|错误|錯誤|除了")
 _NEGATED_DIRECTLY = re.compile(
-    r"(?:\b(?:no|non|(?:rejected|eliminated|excluded|ruled out|incorrect|wrong|not)\s?:)\s?(?:longer\s)?"
-    r"(?:option\s|choice\s)?|(?<![\w)\].])(?<![\w)\].]\s)[❌✗✘🚫❎☒]\s?|[≠¬不非别別]\s?)[(\[\"']?$"
+    r"(?:\b(?:(?:no|non) ?|(?:rejected|eliminated|excluded|ruled out|incorrect|wrong|not)\s?:\s?)(?:longer\s)?"
+    r"(?:option\s|choice\s)?|(?<![\w)\].])(?<![\w)\].]\s)[❌✗✘🚫❎☒]\s?|[≠¬不非别別]\s?)[(\[\"']?\Z"
 )
 _REJECTION = (
     r"not\b(?! only)|n't\b|wrong|incorrect|false\b|invalid|inaccurate|unlikely|impossible|implausible|excluded"

@@ -4,7 +4,13 @@ from bisect import bisect_left
 from functools import cached_property
 from typing import NamedTuple
 
-from eyechart.scorers.option_letter.mentions import Mention, find_mentions, letter_starts
+from eyechart.scorers.option_letter.mentions import (
+    Mention,
+    find_mentions,
+    is_negated_after,
+    is_negated_before,
+    letter_starts,
+)
 from eyechart.scorers.option_letter.option_texts import OptionTexts
 from eyechart.scorers.option_letter.refusals import refusal_spans
 
@@ -54,8 +60,26 @@ class Passage:
 
     @cached_property
     def mentions(self) -> tuple[Mention, ...]:
-        """The stand-alone letters, each with whether it is rejected."""
-        return find_mentions(self.text, self.letter_starts)
+        """The stand-alone letters, each with whether it is rejected; an option's own "No" rejects nothing after it."""
+        found = find_mentions(self.text, self.letter_starts)
+        return tuple(
+            mention._replace(is_negated=self._is_negated_by_more_than_its_text(mention))
+            if mention.is_negated
+            else mention
+            for mention in found
+        )
+
+    def _is_negated_by_more_than_its_text(self, mention: Mention) -> bool:
+        """Return whether a rejection stands when the option's own text directly before its letter does not count."""
+        index = self.options.letters.find(mention.letter)
+        needle = self.options.needles[index] if index >= 0 else ""
+        before = self.lowered[: mention.start].rstrip(" ([")
+        start = len(before) - len(needle)
+        if not needle or not before.endswith(needle) or not is_negated_before(needle + " ", len(needle) + 1):
+            return True
+        if start and before[start - 1].isalnum():
+            return True
+        return is_negated_before(self.text, start) or is_negated_after(self.text, mention.start + 1)
 
     @cached_property
     def refusals(self) -> tuple[tuple[int, int], ...]:

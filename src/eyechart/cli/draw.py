@@ -1,0 +1,124 @@
+"""Draw what benchmarks are made of: the sizes of their pictures beside what models take in, and example questions."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import App, Parameter
+
+from eyechart.cli._flags import Data, Option, Plugin, load_plugins, open_named_benchmark
+from eyechart.cli._output import say
+from eyechart.errors import UsageError
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from eyechart.figures._resolutions import ModelLimit
+    from eyechart.schema import PictureGroup
+
+draw = App(name="draw", help_format="plaintext")
+"""``eyechart draw WHAT …``: figures of benchmarks, which need no run."""
+
+_NOTICE = "Questions and pictures belong to the benchmarks' authors and keep their licences."
+Out = Annotated[Path, Parameter(name="--out", help="Folder for PDF, SVG, PNG and HTML.")]
+
+
+@draw.command(name="resolutions")
+def resolutions(
+    *benchmarks: str,
+    model: Annotated[
+        tuple[str, ...],
+        Parameter(negative="", show_default=False, help="provider/name whose input limit is drawn; may be repeated."),
+    ] = (),
+    option: Option = (),
+    out: Out = Path("figures"),
+    plugin: Plugin = (),
+) -> int:
+    """Draw box plots of picture sizes, one per benchmark, beside the most that reaches models by documented rules.
+
+    Args:
+        benchmarks: NAME, or NAME=DATA with the file or folder it reads.
+    """
+    from eyechart.figures._resolutions import describe_resolutions, draw_resolutions
+
+    load_plugins(plugin)
+    if not benchmarks:
+        raise UsageError("no benchmark was named", hint="eyechart draw resolutions demo hrscene=FOLDER")
+    groups = [_sizes(text, option) for text in benchmarks]
+    limits = [_limit(spec) for spec in model]
+    axes = draw_resolutions(groups, limits)
+    figure: Figure = axes.figure  # type: ignore[assignment]
+    _write(figure, out, "resolutions", "How large the pictures are", describe_resolutions(groups, limits))
+    return 0
+
+
+@draw.command(name="gallery")
+def gallery(
+    benchmark: str,
+    /,
+    *,
+    data: Data = None,
+    option: Option = (),
+    seed: Annotated[int, Parameter(help="Seed of the choice.")] = 0,
+    out: Out = Path("figures"),
+    plugin: Plugin = (),
+) -> int:
+    """Draw one example question per category with its picture; the right answers are not marked.
+
+    Args:
+        benchmark: Name of the benchmark, for example hrscene.
+    """
+    from eyechart.figures._examples import choose_examples, load_example
+    from eyechart.figures._gallery import describe_gallery, draw_gallery
+
+    load_plugins(plugin)
+    opened = open_named_benchmark(benchmark, data, option)
+    examples = [load_example(opened, question) for question in choose_examples(opened.questions(), seed)]
+    title = f"One question per category of {benchmark}"
+    _write(draw_gallery(examples, title), out, "gallery", title, describe_gallery(examples))
+    return 0
+
+
+def _sizes(text: str, option: tuple[str, ...]) -> "PictureGroup":
+    """Return the sizes of all pictures of a benchmark named as NAME or NAME=DATA, read from headers alone."""
+    import numpy as np
+
+    from eyechart.schema import PictureGroup
+
+    name, _, data = text.partition("=")
+    opened = open_named_benchmark(name, Path(data) if data else None, option)
+    questions = list(opened.questions())
+    sizes = {question.image.file_sha256: question.image.size.n_px for question in questions}
+    if not sizes:
+        raise UsageError(f"{name} holds no picture", hint="check its data")
+    px = np.array(list(sizes.values()), dtype=float)
+    low, lower, middle, upper, high = (float(value) for value in np.quantile(px, [0.0, 0.25, 0.5, 0.75, 1.0]))
+    return PictureGroup(name, None, len(questions), len(sizes), (low, lower, middle, upper, high), float(px.mean()))
+
+
+def _limit(spec: str) -> "ModelLimit":
+    """Return the most pixels that reach a model, over several shapes of a gigapixel picture."""
+    from eyechart.figures._resolutions import ModelLimit
+    from eyechart.schema import ModelIdentity, Size
+    from eyechart.seen.rules import look_up
+
+    provider, _, name = spec.partition("/")
+    found = look_up(ModelIdentity(provider, name))
+    if found.rule is None:
+        raise UsageError(f"no input limit of {spec} is known: {found.reason}", hint="eyechart check shows known rules")
+    shapes = [Size(round(31623 * ratio), round(31623 / ratio)) for ratio in (1.0, 1.15, 1.33, 1.5, 2.0, 3.0)]
+    seen = [size for shape in shapes if (size := found.rule.algorithm.apply(shape).size) is not None]
+    if not seen:
+        raise UsageError(f"rule {found.rule.id} of {spec} says no size", hint="leave this model out")
+    largest = max(size.n_px for size in seen)
+    return ModelLimit(spec, largest, found.rule.id, found.rule.date.isoformat())
+
+
+def _write(figure: "Figure", out: Path, stem: str, title: str, words: str) -> None:
+    from eyechart.figures import save_figure
+    from eyechart.reports import figure_page
+    from eyechart.runs.files import write_whole
+
+    paths = [*save_figure(figure, out, stem), out / f"{stem}.html"]
+    write_whole(paths[-1], [figure_page(figure, title, words, _NOTICE).encode()])
+    for path in paths:
+        say(f"wrote {path}")

@@ -1,0 +1,233 @@
+"""Accuracy of every view against the size of the target that the model really saw in it, and the acuity."""
+
+from math import log2
+from typing import TYPE_CHECKING
+
+from eyechart.figures._alternative_text import describe_estimate, opening
+from eyechart.figures._numbers import format_acuity, format_px
+from eyechart.figures._series import Point, accuracies, count_note, is_plain
+from eyechart.figures._style import (
+    ACCENT,
+    CONTEXT_STYLES,
+    INK,
+    MUTED,
+    LineStyle,
+    draw_accuracy_axis,
+    draw_chance,
+    drawing_style,
+    settle_ticks,
+    take_axes,
+    write_note,
+)
+from eyechart.schema import Acuity, SmoothCurve, Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["AcuityCurve"]
+
+_HEIGHT_IN = 2.9
+_SCENE = frozenset({"original", "downsample"})
+_STYLES = {"scene": LineStyle(INK, "D", "-"), **CONTEXT_STYLES}
+_OTHER = LineStyle(MUTED, "v", "-")
+_ONE_LABEL_OCTAVES = 0.3
+_MOST_SCALES, _IS_WHOLE = 3, 1e-6
+_N_CURVE = 60
+
+
+class AcuityCurve:
+    """A point per view at the median effective size of its target (shorter side, log₂), with its 95 % interval.
+
+    Scales of the whole picture are written beside their points as labels only. Views that are one picture to the model
+    are joined and drawn hollow: their difference is the noise of asking twice. The line is the isotonic curve over all
+    answers pooled by size, the dashes a logistic curve where that fits, the shade the acuity with its interval.
+    """
+
+    name = "acuity_curve"
+    title = "Accuracy by the pixels the model saw of the target"
+
+    def draw(self, summary: Summary, axes: object | None = None) -> "Axes | None":
+        """Draw on the given matplotlib axes or on new ones; None if the sizes the model saw are not known.
+
+        Raises:
+            UsageError: If ``axes`` is no matplotlib axes.
+        """
+        points = _points(summary)
+        if not points:
+            return None
+        acuity = next((one for one in summary.acuities if one.task is None), None)
+        with drawing_style(axes):
+            target = take_axes(axes, _HEIGHT_IN)
+            _draw_px_axis(target, points, acuity)
+            draw_accuracy_axis(target)
+            draw_chance(target, summary.chance, [points[-1].estimate])
+            if acuity is not None:
+                _draw_pooled(target, acuity, summary.chance or 0.0)
+            _draw_joins(target, summary, points)
+            _draw_points(target, points, _joined(summary))
+            target.legend(
+                loc="lower right", ncols=2, framealpha=0.85, edgecolor="none", labelcolor=MUTED, borderaxespad=0.2
+            )
+            write_note(target, _notes(summary, points, acuity))
+            if axes is None:
+                settle_ticks(target)
+        return target
+
+    def describe(self, summary: Summary) -> str:
+        """Return the figure's numbers in words, for readers who do not see it; empty if there is nothing to draw."""
+        points = _points(summary)
+        if not points:
+            return ""
+        said = [
+            describe_estimate(f"{point.condition.condition} ({format_px(point.x)} px)", point.estimate)
+            for point in points
+        ]
+        acuity = next((one for one in summary.acuities if one.task is None), None)
+        end = "" if acuity is None else f" {format_acuity(acuity)}"
+        return f"{opening(summary, 'the shorter side of the target as the model saw it')} {'; '.join(said)}.{end}"
+
+
+def _points(summary: Summary) -> tuple[Point, ...]:
+    """Return the views whose target's seen size is known, from the smallest size up."""
+    found = accuracies(summary)
+    points = [
+        Point(condition.target_px_seen, condition, found[condition.condition])
+        for condition in summary.conditions
+        if condition.target_px_seen and condition.condition in found
+    ]
+    return tuple(sorted(points, key=lambda point: (point.x or 0.0, point.condition.condition)))
+
+
+def _joined(summary: Summary) -> frozenset[str]:
+    """Return the conditions that are one picture with another one."""
+    return frozenset(
+        name for one in summary.close_views if one.is_one_picture for name in (one.condition, one.baseline)
+    )
+
+
+def _family(point: Point) -> str:
+    family = point.condition.family
+    if family in _SCENE:
+        return "scene"
+    return family if family in _STYLES else "other"
+
+
+def _draw_points(axes: "Axes", points: tuple[Point, ...], joined: frozenset[str]) -> None:
+    """Draw every view with its interval, one legend entry per family, and label the scales of the whole picture."""
+    labels = {"scene": "whole picture (scale)", "other": "other views"}
+    for family in ("scene", *CONTEXT_STYLES, "other"):
+        style = _STYLES.get(family, _OTHER)
+        own = [point for point in points if _family(point) == family]
+        for number, point in enumerate(own):
+            x, estimate = point.x or 1.0, point.estimate
+            is_joined = point.condition.condition in joined
+            axes.vlines(x, estimate.low, estimate.high, color=style.colour, linewidth=0.8, alpha=0.7, zorder=2)
+            axes.plot(
+                [x], [estimate.value], color=style.colour, marker=style.marker, linestyle="none", zorder=4,
+                markerfacecolor="white" if is_joined else style.colour,
+                label=labels.get(family, family.replace("_", " ")) if number == 0 else None,
+            )  # fmt: skip
+        if family == "scene":
+            _label_scales(axes, [point for point in own if is_plain(point.condition)])
+
+
+def _label_scales(axes: "Axes", points: list[Point]) -> None:
+    """Write the nominal scales beside the points of the whole picture; points at about one size share one label."""
+    groups: list[list[Point]] = []
+    for point in sorted(points, key=lambda one: -(one.condition.linear_scale or 1.0)):
+        size = log2(point.x or 1.0)
+        home = next((group for group in groups if abs(log2(group[0].x or 1.0) - size) < _ONE_LABEL_OCTAVES), None)
+        if home is None:
+            groups.append([point])
+        else:
+            home.append(point)
+    for group in groups:
+        names = [_scale_name(one.condition.linear_scale or 1.0) for one in group]
+        axes.annotate(
+            ", ".join(names) if len(names) <= _MOST_SCALES else f"{names[0]} … {names[-1]}",
+            xy=(max(one.x or 1.0 for one in group), sum(one.estimate.value for one in group) / len(group)),
+            xytext=(5, -5), textcoords="offset points", fontsize="small", color=INK, ha="left", va="top", zorder=5,
+        )  # fmt: skip
+
+
+def _scale_name(scale: float) -> str:
+    """Write a nominal scale, as a fraction where that is short.
+
+    Example:
+        >>> _scale_name(1.0), _scale_name(0.125), _scale_name(0.9375)
+        ('1', '1/8', '0.94')
+    """
+    if scale == 1.0:
+        return "1"
+    whole = round(1 / scale)
+    return f"1/{whole}" if abs(whole * scale - 1) < _IS_WHOLE else f"{scale:.2g}"
+
+
+def _draw_joins(axes: "Axes", summary: Summary, points: tuple[Point, ...]) -> None:
+    """Join the views that are one picture to the model."""
+    places = {point.condition.condition: point for point in points}
+    for one in summary.close_views:
+        first, second = places.get(one.condition), places.get(one.baseline)
+        if one.is_one_picture and first is not None and second is not None:
+            axes.plot(
+                [first.x or 1.0, second.x or 1.0],
+                [first.estimate.value, second.estimate.value],
+                color=INK,
+                linewidth=2.4,
+                alpha=0.35,
+                zorder=1.8,
+                solid_capstyle="round",
+            )
+
+
+def _draw_pooled(axes: "Axes", acuity: Acuity, chance: float) -> None:
+    """Draw the pooled curves as accuracies, and the acuity with its interval."""
+    if acuity.bands:
+        sizes = [band.px for band in acuity.bands]
+        values = [_accuracy(band.fitted, chance) for band in acuity.bands]
+        axes.plot(sizes, values, color=ACCENT, linewidth=1.1, zorder=1.6, label="all views pooled")
+    if acuity.smooth is not None:
+        low, high = min(band.px for band in acuity.bands), max(band.px for band in acuity.bands)
+        sizes = [low * (high / low) ** (step / (_N_CURVE - 1)) for step in range(_N_CURVE)]
+        values = [_accuracy(_smooth(acuity.smooth, size), chance) for size in sizes]
+        axes.plot(sizes, values, color=ACCENT, linewidth=0.9, linestyle=(0, (4, 2)), zorder=1.6, label="logistic")
+    if acuity.px is not None:
+        low = acuity.low_px or axes.get_xlim()[0]
+        axes.axvspan(low, acuity.high_px or acuity.px, color=ACCENT, alpha=0.12, linewidth=0)
+        axes.axvline(acuity.px, color=ACCENT, linewidth=0.9, linestyle=(0, (1, 2)))
+
+
+def _smooth(curve: SmoothCurve, size_px: float) -> float:
+    from math import exp
+
+    logit = curve.intercept + curve.slope * log2(size_px / curve.reference_px)
+    return curve.ceiling / (1 + exp(-logit))
+
+
+def _accuracy(corrected: float, chance: float) -> float:
+    return chance + (1 - chance) * corrected
+
+
+def _draw_px_axis(axes: "Axes", points: tuple[Point, ...], acuity: Acuity | None) -> None:
+    """Scale the horizontal axis by powers of two, with round ticks over all that is drawn."""
+    sizes = [point.x or 1.0 for point in points] + [band.px for band in (acuity.bands if acuity else ())]
+    low, high = min(sizes) / 1.25, max(sizes) * 1.6
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(low, high)
+    exponents = range(int(log2(low)) - 1, int(log2(high)) + 2)
+    ticks = [2.0**exponent for exponent in exponents if low <= 2.0**exponent <= high]
+    step = max(1, -(-len(ticks) // 9))
+    axes.set_xticks(ticks[::step], labels=[f"{t:g}" if t >= 1 else f"1/{1 / t:g}" for t in ticks[::step]])
+    axes.set_xticks([], minor=True)
+    axes.set_xlabel("target as the model saw it: shorter side, px (median per view)")
+
+
+def _notes(summary: Summary, points: tuple[Point, ...], acuity: Acuity | None) -> list[str]:
+    lines = [count_note(point.estimate for point in points)]
+    if _joined(summary):
+        lines.append("joined and hollow: one picture to the model, so their difference is noise")
+    if acuity is not None:
+        lines.append(format_acuity(acuity)[:-1] if acuity.px is not None else f"acuity {acuity.status}")
+    evidence = sorted({point.condition.seen_evidence for point in points if point.condition.seen_evidence})
+    lines.append(f"sizes: {', '.join(evidence)}" if evidence else "")
+    return lines

@@ -1,0 +1,123 @@
+"""What models will see of a benchmark, and what asking them will cost, worked out from geometry alone."""
+
+import datetime
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+
+from eyechart.kinds import Benchmark
+from eyechart.opening import open_prompt
+from eyechart.runs.choosing import defaults_of
+from eyechart.runs.foresight import Foresight, fit_for
+from eyechart.runs.matching import Matcher, gauge_for, parse_match
+from eyechart.runs.plan import choose_questions
+from eyechart.runs.plan_options import DEFAULT_TRANSPORT, PlanOptions, check_counts
+from eyechart.runs.showing import Shower
+from eyechart.schema import ModelIdentity, Question, View
+from eyechart.seen.check import ModelCheck, SeenTable, check_pictures
+from eyechart.seen.cost import Asking, Costing, asking_of
+from eyechart.seen.rules import Rule, look_up
+from eyechart.seen.shown import ShownPicture, shown_pictures
+from eyechart.seen.transport import FitSize, fit_of, parse_transport
+
+
+def check_benchmark(
+    benchmark: Benchmark,
+    views: Sequence[View],
+    models: Sequence[ModelIdentity],
+    *,
+    today: datetime.date,
+    options: PlanOptions | None = None,
+    own_rules: Sequence[Rule] = (),
+    costing: Costing | None = None,
+) -> SeenTable:
+    """Plan the views and work out what each model sees of them; no pixel is read, no model asked.
+
+    Args:
+        benchmark: Where the questions come from.
+        views: How each picture is shown.
+        models: The models, with the settings they will be asked under.
+        today: For the age of rules.
+        options: Policies, limit, repeats.
+        own_rules: The user's rules, which come before the bundled ones.
+        costing: What costs are worked out from; without it neither costs nor transport policies are shown.
+
+    Raises:
+        UsageError: If pictures are to be fitted to a grid that is not known, or as ``check_counts``.
+    """
+    options = options or PlanOptions()
+    check_counts(views, options)
+    questions = choose_questions(tuple(benchmark.questions()), options.limit, options.seed)
+    if options.match is not None:
+        checks = [_check_matched(benchmark, questions, views, model, options, today, own_rules) for model in models]
+        return SeenTable(tuple(checks), len(questions), today.isoformat())
+    native = _pictures(benchmark, questions, views, msgspec.structs.replace(options, transport=DEFAULT_TRANSPORT))
+    asking = None if costing is None else _asking(benchmark, questions, native, costing, options.repeats)
+    shown, is_fitted = native, parse_transport(options.transport).kind == "fit"
+    if options.transport != DEFAULT_TRANSPORT and not is_fitted:
+        shown = _pictures(benchmark, questions, views, options)
+    checks = []
+    for model in models:
+        if is_fitted:
+            fit = fit_of(look_up(model, own_rules), model.spec)
+            shown = _pictures(benchmark, questions, views, options, fit)
+        table = check_pictures(
+            shown, [model], today=today, own_rules=own_rules, native=native if costing else None, asking=asking
+        )
+        checks.append(table.models[0])
+    return SeenTable(tuple(checks), len(questions), today.isoformat())
+
+
+def _check_matched(
+    benchmark: Benchmark,
+    questions: Sequence[Question],
+    views: Sequence[View],
+    model: ModelIdentity,
+    options: PlanOptions,
+    today: datetime.date,
+    own_rules: Sequence[Rule],
+) -> ModelCheck:
+    """Return what a model sees of a matched design, with what proves that it matched."""
+    ahead = Foresight(model.spec, None, look_up(model, own_rules))
+    shower = Shower(benchmark, tuple(views), options, fit_for(options.transport, ahead))
+    matcher = Matcher(shower, views, parse_match(options.match or ""), gauge_for(ahead))
+    shown = tuple(
+        picture
+        for question in questions
+        for one in matcher.match(question)
+        for picture in shown_pictures(question.id, one.condition, one.pictures or ())
+    )
+    table = check_pictures(shown, [model], today=today, own_rules=own_rules)
+    return msgspec.structs.replace(table.models[0], matching=matcher.proof())
+
+
+def _pictures(
+    benchmark: Benchmark,
+    questions: Sequence[Question],
+    views: Sequence[View],
+    options: PlanOptions,
+    fit: FitSize | None = None,
+) -> tuple[ShownPicture, ...]:
+    """Return the pictures of every view of every question; those that a release lacks are left out."""
+    shower = Shower(benchmark, tuple(views), options, fit)
+    return tuple(
+        picture
+        for question in questions
+        for shown in shower.views_of(question)
+        for picture in shown_pictures(question.id, shown.condition, shown.pictures or ())
+    )
+
+
+def _asking(
+    benchmark: Benchmark,
+    questions: Sequence[Question],
+    pictures: Sequence[ShownPicture],
+    costing: Costing,
+    n_repeats: int,
+) -> Asking:
+    """Count calls and the tokens of their prompts; a view without a picture is no call here."""
+    n_calls = Counter(one.question_id for one in pictures if "#" not in one.view)
+    prompt = open_prompt(defaults_of(benchmark).prompt)
+    n_characters = sum(n_calls[question.id] * len(prompt.render(question, question.choices)) for question in questions)
+    return asking_of(n_calls.total(), n_characters, costing, n_repeats)

@@ -1,0 +1,140 @@
+"""Views of pictures too large to decode at once, on their way to a model."""
+
+from collections.abc import Callable
+from pathlib import Path
+from threading import Lock
+
+from eyechart.errors import ImageError, RefusedInputError
+from eyechart.images.compose import lay_on_white
+from eyechart.images.decode import MAX_DECODED_PIXELS, MAX_HELD_PIXELS
+from eyechart.images.giga import LargeImage, is_better_read_in_parts, needs_tiles
+from eyechart.images.hash import file_sha256, pixel_sha256_on_white
+from eyechart.images.pixels import Pixels
+from eyechart.images.png import png_pieces
+from eyechart.images.probe import describe_form
+from eyechart.images.resample import DEFAULT_RESAMPLER
+from eyechart.schema import Box, Composition, DecodePolicy, ImageRef, Picture, Size
+
+MAX_SENT_FILE_BYTES = 256 << 20
+"""A larger file is not read to be sent: no provider takes a tenth of it."""
+
+
+def check_sendable(image: ImageRef, place: str) -> None:
+    """Refuse to read a file that is too large to be sent.
+
+    Raises:
+        RefusedInputError: If it has more than 256 MiB.
+    """
+    if image.n_bytes is not None and image.n_bytes > MAX_SENT_FILE_BYTES:
+        raise RefusedInputError(
+            f"{place}: a file of {image.n_bytes:,} bytes is not sent",
+            hint="ask smaller views, such as downsample_0_0625",
+        )
+
+
+def check_held(size: Size) -> None:
+    """Refuse pixels that are too many to be held at once.
+
+    Raises:
+        RefusedInputError: If there are more than 178,956,970.
+    """
+    if needs_tiles(size):
+        raise RefusedInputError(
+            f"a view of {size.n_px:,} pixels: more than {MAX_DECODED_PIXELS:,} are not held at once",
+            hint="ask crops or smaller downsamples",
+        )
+
+
+class LargeSource:
+    """Draws crops and downsamples by reading the file from its top, in bounded memory. May be used by several threads.
+
+    Args:
+        path_of: Where the file of a picture lies.
+    """
+
+    def __init__(self, path_of: Callable[[ImageRef], Path]) -> None:
+        self._path_of = path_of
+        self._checked: set[str] = set()
+        # One picture at a time: each may need 500 MB.
+        self._lock = Lock()
+
+    def serves(self, picture: Picture) -> bool:
+        """Return whether a picture is a view of a file that is better read in parts than decoded."""
+        size, geometry = picture.image.size, picture.recipe.geometry
+        if not isinstance(geometry, Composition) or size.n_px <= MAX_HELD_PIXELS:
+            return False
+        if needs_tiles(size):
+            return True
+        is_turned = picture.image.exif_orientation != 1 and picture.recipe.decode.exif == "apply"
+        if geometry.resized is None:
+            return not is_turned
+        form = describe_form(self._path_of(picture.image))
+        return not is_turned and is_better_read_in_parts(form, picture.recipe.resampler or DEFAULT_RESAMPLER)
+
+    def draw(self, picture: Picture) -> Pixels:
+        """Return the pixels of a view, shape (height, width, 3), uint8 RGB.
+
+        Raises:
+            RefusedInputError: If the view has too many pixels to be held at once.
+            ImageError: If the file cannot be decoded, or is not the one that was planned.
+            UsageError: If it is resampled by another resampler than ``vips-lanczos3@1``.
+        """
+        check_held(picture.size)
+        return lay_on_white(*self._parts(picture))
+
+    def encode_png(self, picture: Picture) -> bytes:
+        """Return a view as a PNG file; white around a crop is never made.
+
+        Raises:
+            RefusedInputError: If what it keeps of the picture has too many pixels to be held at once.
+            ImageError: If the file cannot be decoded, or is not the one that was planned.
+            UsageError: If it is resampled by another resampler than ``vips-lanczos3@1``.
+        """
+        return b"".join(png_pieces(*self._parts(picture)))
+
+    def pixel_sha256(self, picture: Picture) -> str:
+        """Return the content key of a view's pixels.
+
+        Raises:
+            ImageError: If the file cannot be decoded, or is not the one that was planned.
+        """
+        return pixel_sha256_on_white(*self._parts(picture))
+
+    def shrink(self, image: ImageRef, policy: DecodePolicy, size: Size, resampler: str) -> Pixels:
+        """Return a whole picture at a smaller size, its aspect ratio not kept; (height, width, 3) uint8.
+
+        Raises:
+            ImageError: If the file cannot be decoded, or is not the one that was planned.
+            UsageError: If the resampler is another than ``vips-lanczos3@1``.
+        """
+        whole = Composition(canvas=image.size, kept=Box(0, 0, *image.size), resized=size)
+        path = self._path_of(image)
+        with self._lock:
+            self.check_hash(image, path)
+            return LargeImage(path, policy).flat_parts(whole, resampler)[2]
+
+    def _parts(self, picture: Picture) -> tuple[Size, tuple[int, int], Pixels]:
+        geometry = picture.recipe.geometry
+        assert isinstance(geometry, Composition)  # noqa: S101 -- see serves
+        if geometry.kept is not None and geometry.resized is None:
+            check_held(Size(int(geometry.kept.width), int(geometry.kept.height)))
+        path = self._path_of(picture.image)
+        with self._lock:
+            self.check_hash(picture.image, path)
+            large = LargeImage(path, picture.recipe.decode)
+            return large.flat_parts(geometry, picture.recipe.resampler or DEFAULT_RESAMPLER)
+
+    def check_hash(self, image: ImageRef, path: Path) -> None:
+        """Refuse a file that changed since it was listed; it is read for this once.
+
+        Raises:
+            ImageError: If it is another file.
+        """
+        if image.file_sha256 in self._checked:
+            return
+        if file_sha256(path)[0] != image.file_sha256:
+            raise ImageError(
+                f"{path}: the file is not the one that was planned",
+                hint="it changed since it was listed: restore it, or start a new run",
+            )
+        self._checked.add(image.file_sha256)

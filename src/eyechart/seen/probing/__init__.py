@@ -1,0 +1,1 @@
+"""Find out what an endpoint does to pictures from the tokens that it reports for pictures of many sizes."""

@@ -1,0 +1,105 @@
+"""A real browser on the explorer, the static site and the report; every page must stay silent and at home."""
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+import uvicorn
+from playwright.sync_api import expect, sync_playwright
+from tests.explorer.conftest import data, explored_folders, study  # noqa: F401 -- fixtures
+
+from eyechart.cli._app import run_app
+from eyechart.explorer.server import build_server
+from eyechart.explorer.site import write_site
+
+CHROMIUM = os.environ.get("EYECHART_CHROMIUM", "/usr/bin/chromium")
+SCREENSHOTS = Path("build") / "screenshots"
+WIDTHS = (1280, 400)
+
+
+@pytest.fixture(scope="session")
+def served(study, data):  # noqa: F811
+    """The explorer's address while the tests run."""
+    server = uvicorn.Server(uvicorn.Config(build_server(study, data), port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        thread.join(0.02)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join(5)
+
+
+@pytest.fixture(scope="session")
+def site(study, data, tmp_path_factory):  # noqa: F811
+    """The address of a static site on the disk."""
+    out = tmp_path_factory.mktemp("site") / "out"
+    write_site(study, out, data)
+    return out.as_uri()
+
+
+@pytest.fixture(scope="session")
+def report(explored_folders):  # noqa: F811
+    """The address of a report on the disk."""
+    assert run_app(["report", str(explored_folders[1])]) == 0
+    return (explored_folders[1] / "report.html").as_uri()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    if not Path(CHROMIUM).exists():
+        pytest.fail(f"there is no {CHROMIUM}: install Debian's chromium, or name another with EYECHART_CHROMIUM")
+    # Chromium refuses its sandbox to root, who runs tests in containers only.
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield browser
+        browser.close()
+
+
+class Watched:
+    """A page that remembers what went wrong on it and what it asked for."""
+
+    def __init__(self, context):
+        self.page = context.new_page()
+        self.complaints, self.asked = [], []
+        self.page.on(
+            "console", lambda message: message.type in {"error", "warning"} and self.complaints.append(message.text)
+        )
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+
+    def _hear(self, message):
+        if message.type == "error":
+            self.complaints.append(message.text)
+
+    def open(self, address):
+        self.page.goto(address)
+        self.page.wait_for_load_state("networkidle")
+        return self.page
+
+    def panes_ready(self, n=2):
+        expect(self.page.locator(".pane-view[data-ready=yes]")).to_have_count(n)
+
+
+@pytest.fixture
+def watched(browser):
+    """A page that must end without a complaint, a failed load or a request that leaves this machine."""
+    context = browser.new_context(viewport={"width": WIDTHS[0], "height": 900})
+    watched = Watched(context)
+    yield watched
+    context.close()
+    assert not watched.complaints
+    assert all(url.startswith(("http://127.0.0.1:", "file://", "data:", "blob:")) for url in watched.asked)
+
+
+@pytest.fixture
+def offline(browser):
+    """The same with the network off."""
+    context = browser.new_context(viewport={"width": WIDTHS[0], "height": 900}, offline=True)
+    watched = Watched(context)
+    yield watched
+    context.close()
+    assert not watched.complaints
+    assert all(url.startswith(("file://", "data:", "blob:")) for url in watched.asked)

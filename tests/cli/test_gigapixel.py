@@ -1,0 +1,140 @@
+"""Pictures of PANDA's size through the command line: crops, white canvases, downsamples and thumbnails in 700 MB."""
+
+import io
+import json
+import os
+import struct
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from servers.chat_server import ChatServer
+
+import eyechart
+from eyechart.images.decode import MAX_DECODED_PIXELS
+from eyechart.images.thumbnail import draw_thumbnail
+
+pytestmark = pytest.mark.slow
+
+PANDA, LARGE = (35_503, 26_627), (12_000, 9_000)
+MAX_MEGABYTES, MAX_DISK_BYTES = 700, 3_000_000_000
+VIEWS = "original,crop_3x,whiteground_1x,target_only_original,downsample_0_0625"
+RESAMPLER = ("--resampler", "vips-lanczos3@1")
+# In the lower right corner, where a picture that is read from its top costs most.
+BOXES = {"panda.jpg": [30_000, 24_000, 31_000, 24_800], "pyramid.tif": [30_000, 24_000, 31_000, 24_800]}
+BOXES |= {"large.png": [9_000, 7_000, 9_800, 7_600], "large.tif": [9_000, 7_000, 9_800, 7_600]}
+_PEAK = """
+import resource, sys
+from pathlib import Path
+{body}
+print("peak", resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+_THUMBNAIL = """from eyechart.images.thumbnail import draw_thumbnail
+for name in sys.argv[1:]:
+    print(len(draw_thumbnail(Path(name), 800)))
+"""
+_COMMAND = "from eyechart.cli._app import run_app\nassert run_app(sys.argv[1:]) in (0, 3)"
+
+
+def picture(size):
+    """A picture in which no two places look alike, made row by row when it is written."""
+    import pyvips
+
+    noise = pyvips.Image.gaussnoise(512, 512, mean=128, sigma=40, seed=1).cast("uchar")
+    tile = noise.bandjoin([noise.rot90(), noise.rot180()]).gaussblur(1.5).copy_memory()
+    width, height = size
+    tiled = tile.replicate(width // 512 + 1, height // 512 + 1).crop(0, 0, width, height)
+    across = pyvips.Image.xyz(width // 64 + 1, height // 64 + 1).extract_band(0).linear(100 / (width // 64), -50)
+    ramp = across.resize(64, kernel="linear").crop(0, 0, width, height)
+    return (tiled + ramp).cast("uchar").copy(interpretation="srgb")
+
+
+def write_pictures(folder):
+    """Write four pictures with a question each, under 1 GB."""
+    import pyvips
+
+    picture(PANDA).jpegsave(str(folder / "panda.jpg"), Q=75)
+    whole = pyvips.Image.new_from_file(str(folder / "panda.jpg"), access="sequential")
+    whole.tiffsave(str(folder / "pyramid.tif"), tile=True, pyramid=True, compression="jpeg", Q=75, bigtiff=True)
+    small = picture(LARGE)
+    small.pngsave(str(folder / "large.png"), compression=1)
+    small.tiffsave(str(folder / "large.tif"))
+    rows = [
+        {
+            "id": name.replace(".", "-"),
+            "image": name,
+            "question": "What?",
+            "choices": ["a", "b"],
+            "answer": "A",
+            "box": box,
+        }
+        for name, box in BOXES.items()
+    ]
+    (folder / "q.jsonl").write_text("\n".join(map(json.dumps, rows)))
+
+
+def test_gigapixels_are_built_asked_and_shown_in_bounded_memory(tmp_path):
+    # One test: the pictures take a minute to write, and tests are spread over processes.
+    write_pictures(tmp_path)
+    check_building(tmp_path)
+    check_asking(tmp_path)
+    check_thumbnails(tmp_path)
+
+
+def peak_megabytes(body, *arguments, cwd):
+    """Run something in a process of its own and return its peak memory."""
+    script = _PEAK.format(body=body)
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+        env={**os.environ, "OPENAI_API_KEY": "none", "PYTHONPATH": str(Path(eyechart.__file__).parent.parent)},
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return int(done.stdout.split()[-1]) / 1024
+
+
+def command(*arguments, name="build"):
+    return [name, "folder", "--data", "q.jsonl", "--option", "box_format=xyxy", *arguments, *RESAMPLER]
+
+
+def check_building(folder):
+    assert PANDA[0] * PANDA[1] > MAX_DECODED_PIXELS
+    peak = peak_megabytes(_COMMAND, *command("--out", "built", "--views", VIEWS, "--jobs", "1"), cwd=folder)
+    assert peak < MAX_MEGABYTES, f"{peak:.0f} MB"
+    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) < MAX_DISK_BYTES
+    views = folder / "built" / "data"
+    png, tif = (Image.open(views / f"crop_3x/test/images/large-{kind}.png") for kind in ("png", "tif"))
+    assert np.array_equal(np.asarray(png), np.asarray(tif))
+    small = [Image.open(views / f"downsample_0_0625/test/images/large-{kind}.png") for kind in ("png", "tif")]
+    assert np.array_equal(np.asarray(small[0]), np.asarray(small[1]))
+    assert small[0].size == (750, 563)
+    written = {path: path.stat().st_mtime_ns for path in views.rglob("*.*") if path.parent.name == "images"}
+    peak_megabytes(_COMMAND, *command("--out", "built", "--views", VIEWS, "--jobs", "1"), cwd=folder)
+    assert {path: path.stat().st_mtime_ns for path in written} == written
+
+
+def check_asking(folder):
+    with ChatServer(answer="A") as server:
+        asked = ["--views", "crop_3x,whiteground_1x,downsample_0_0625", "--model", "openai/local-vlm"]
+        more = ["--base-url", server.base_url, "--no-report", "--no-preflight", "--concurrency", "2", "--out", "run"]
+        peak = peak_megabytes(_COMMAND, *command(*asked, *more, name="run"), cwd=folder)
+        # Of a PNG the size stands in its first bytes; decoding what was received would need gigabytes here.
+        sizes = [struct.unpack(">II", one.encoded[16:24]) for got in server.received for one in got.pictures]
+    assert peak < MAX_MEGABYTES, f"{peak:.0f} MB"
+    assert sorted(set(sizes)) == [(750, 563), (1386, 1040), (1734, 1386), (2219, 1664), LARGE]
+
+
+def check_thumbnails(folder):
+    peak = peak_megabytes(_THUMBNAIL, *(str(folder / name) for name in BOXES), cwd=folder)
+    assert peak < MAX_MEGABYTES / 2, f"{peak:.0f} MB"
+    shown = [Image.open(io.BytesIO(draw_thumbnail(folder / name, 400))) for name in ("panda.jpg", "pyramid.tif")]
+    first, second = (np.asarray(image.convert("RGB"), np.int16) for image in shown)
+    assert first.shape == second.shape == (300, 400, 3)
+    assert np.abs(first - second).mean() < 5
+    assert Path(folder / "panda.jpg").stat().st_size > 50_000_000

@@ -1,0 +1,71 @@
+"""Laws of the static site: it loads nothing from elsewhere, says its size, and is the same each time."""
+
+import re
+
+import pytest
+
+from eyechart.errors import UsageError
+from eyechart.explorer.site import SiteOptions, write_site
+
+from .conftest import SCRIPT
+
+
+@pytest.fixture(scope="module")
+def site(study, data, tmp_path_factory):
+    out = tmp_path_factory.mktemp("site") / "out"
+    return out, write_site(study, out, data)
+
+
+def test_counts_are_those_of_the_folder(site):
+    out, written = site
+    files = [path for path in out.rglob("*") if path.is_file()]
+    assert len(files) == written.n_files
+    assert sum(path.stat().st_size for path in files) == written.n_bytes
+    assert written.index == out / "index.html"
+    assert not written.notes
+
+
+def test_no_page_or_script_of_ours_names_another_host_or_fetches(site):
+    out, _ = site
+    for path in [*out.rglob("*.html"), *out.rglob("*.css"), *out.rglob("*.js")]:
+        if path.name in {"openseadragon.min.js", "htmx.min.js"}:
+            continue
+        text = path.read_text()
+        assert not re.search(r"https?://|fetch\(|XMLHttpRequest|import\(", text), path.name
+        assert SCRIPT not in text
+
+
+def test_every_address_of_a_page_is_a_file(site):
+    out, _ = site
+    for page in out.rglob("*.html"):
+        for address in re.findall(r'(?:href|src)="([^"#?]+)', page.read_text()):
+            if not address.startswith("data:"):
+                assert (page.parent / address).is_file(), (page.name, address)
+
+
+def test_every_question_has_a_page_and_every_pane_a_picture(site):
+    out, _ = site
+    assert len(list((out / "questions").glob("*.html"))) == 12
+    pages = [page.read_text() for page in (out / "questions").glob("*.html")]
+    names = {name for page in pages for name in re.findall(r'"url":"\.\./([^"]+)"', page)}
+    assert names == {f"pictures/{path.name}" for path in (out / "pictures").iterdir()}
+
+
+def test_same_runs_give_the_same_bytes(site, study, data, tmp_path):
+    out, _ = site
+    write_site(study, tmp_path / "again", data)
+    for path in out.rglob("*"):
+        if path.is_file():
+            assert (tmp_path / "again" / path.relative_to(out)).read_bytes() == path.read_bytes()
+
+
+def test_only_named_views_bring_pictures(study, data, tmp_path):
+    few = write_site(study, tmp_path / "few", data, options=SiteOptions(views=("crop_3x",)))
+    assert len(list((tmp_path / "few" / "pictures").iterdir())) == 6
+    assert few.n_bytes < 4_000_000
+
+
+def test_folder_of_others_is_not_written_into(study, tmp_path):
+    (tmp_path / "mine.txt").write_text("keep")
+    with pytest.raises(UsageError, match="holds other files"):
+        write_site(study, tmp_path)
