@@ -24,6 +24,7 @@ from eyechart.reports._figures import drawn_figures
 from eyechart.reports._printable import printable
 from eyechart.reports._question_page import format_box, write_question_page
 from eyechart.reports._regions import grid_tables
+from eyechart.reports._sections import format_expense
 from eyechart.reports._table import Column, Row, Table, render_table
 from eyechart.schema import Summary
 
@@ -42,6 +43,7 @@ __all__ = [
     "check_report",
     "figure_page",
     "format_box",
+    "format_expense",
     "grid_tables",
     "html_board",
     "interval_rows",

@@ -6,7 +6,7 @@ import msgspec
 
 from eyechart.figures import format_count, format_percent, format_px, format_size
 from eyechart.runs.findings import BLOCKED, CANNOT_TELL
-from eyechart.schema import ConditionSummary, Failure, Finding, Run, Summary, Value
+from eyechart.schema import ConditionSummary, Expense, Failure, Finding, Run, Summary, Value
 
 _PROVIDER_NOTES = {
     "ocr": "OCR model, not a vision-language model",
@@ -89,7 +89,36 @@ def headline_facts(summary: Summary) -> tuple[Fact, ...]:
     ]
     if summary.chance is not None:
         facts.append(Fact(f"{format_percent(summary.chance)} %", "right by chance"))
+    if summary.expense is not None:
+        facts.append(_expense_fact(summary.expense))
     return tuple(facts)
+
+
+def _expense_fact(expense: Expense) -> Fact:
+    basis = "reported" if expense.price is None else f"price of {expense.price.date}"
+    expected = "" if expense.estimated is None else f", {_dollars(expense.estimated)} expected"
+    return Fact(_dollars(expense.dollars), f"cost of {format_count(expense.n_priced)} answers ({basis}{expected})")
+
+
+def _dollars(amount: float) -> str:
+    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
+
+
+def format_expense(expense: Expense) -> str:
+    """Return what the answers cost beside what was expected, and by whose price.
+
+    Example:
+        >>> format_expense(Expense(dollars=1.5, n_priced=9, n_answers=10, is_reported=True, estimated=2.0))
+        'cost of 9 of 10 answers: $1.50 as reported by the provider, $2.00 expected'
+    """
+    price = expense.price
+    basis = "as reported by the provider"
+    if price is not None:
+        paid = f"${price.input_per_million:g} in and ${price.output_per_million:g} out per million tokens"
+        basis = f"at {paid} ({price.source}, {price.date})"
+    expected = "" if expense.estimated is None else f", {_dollars(expense.estimated)} expected"
+    n_priced, n_answers = format_count(expense.n_priced), format_count(expense.n_answers)
+    return f"cost of {n_priced} of {n_answers} answers: {_dollars(expense.dollars)} {basis}{expected}"
 
 
 def claims(summary: Summary) -> tuple[Claim, ...]:
