@@ -18,13 +18,13 @@ from eyechart.reports._anonymous import anonymise, cleaner_of
 from eyechart.reports._benchmark_sections import average_table
 from eyechart.reports._board import board_title, interval_rows, latex_board, markdown_board, text_board, text_rows
 from eyechart.reports._board_html import html_board
+from eyechart.reports._expense import format_expense
 from eyechart.reports._facts import render_facts
 from eyechart.reports._figure_page import figure_page
 from eyechart.reports._figures import drawn_figures
 from eyechart.reports._printable import printable
 from eyechart.reports._question_page import format_box, write_question_page
 from eyechart.reports._regions import grid_tables
-from eyechart.reports._sections import format_expense
 from eyechart.reports._table import Column, Row, Table, render_table
 from eyechart.schema import Summary
 

@@ -5,6 +5,7 @@ import shlex
 import msgspec
 
 from eyechart.figures import format_count, format_percent, format_px, format_size
+from eyechart.reports._expense import format_dollars
 from eyechart.runs.findings import BLOCKED, CANNOT_TELL
 from eyechart.schema import ConditionSummary, Expense, Failure, Finding, Run, Summary, Value
 
@@ -96,29 +97,10 @@ def headline_facts(summary: Summary) -> tuple[Fact, ...]:
 
 def _expense_fact(expense: Expense) -> Fact:
     basis = "reported" if expense.price is None else f"price of {expense.price.date}"
-    expected = "" if expense.estimated is None else f", {_dollars(expense.estimated)} expected"
-    return Fact(_dollars(expense.dollars), f"cost of {format_count(expense.n_priced)} answers ({basis}{expected})")
-
-
-def _dollars(amount: float) -> str:
-    return f"${amount:,.2f}" if amount >= 1 else f"${amount:.4f}"
-
-
-def format_expense(expense: Expense) -> str:
-    """Return what the answers cost beside what was expected, and by whose price.
-
-    Example:
-        >>> format_expense(Expense(dollars=1.5, n_priced=9, n_answers=10, is_reported=True, estimated=2.0))
-        'cost of 9 of 10 answers: $1.50 as reported by the provider, $2.00 expected'
-    """
-    price = expense.price
-    basis = "as reported by the provider"
-    if price is not None:
-        paid = f"${price.input_per_million:g} in and ${price.output_per_million:g} out per million tokens"
-        basis = f"at {paid} ({price.source}, {price.date})"
-    expected = "" if expense.estimated is None else f", {_dollars(expense.estimated)} expected"
-    n_priced, n_answers = format_count(expense.n_priced), format_count(expense.n_answers)
-    return f"cost of {n_priced} of {n_answers} answers: {_dollars(expense.dollars)} {basis}{expected}"
+    expected = "" if expense.estimated is None else f", {format_dollars(expense.estimated)} expected"
+    return Fact(
+        format_dollars(expense.dollars), f"cost of {format_count(expense.n_priced)} answers ({basis}{expected})"
+    )
 
 
 def claims(summary: Summary) -> tuple[Claim, ...]:
