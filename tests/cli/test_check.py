@@ -59,6 +59,28 @@ def test_refused_views_are_shown_with_the_line_that_gets_every_view_through(tmp_
     assert "list price of" in shown.err
 
 
+def test_the_proposed_line_carries_every_flag_that_decides_the_pictures(tmp_path, capsys):
+    rules = tmp_path / "mine.toml"
+    rules.write_text(
+        'provider = "acme"\n[[rules]]\nid = "acme@1"\nmodels = ["eye"]\nsource = "own"\ndate = 2026-11-01\n'
+        'confidence = "A"\nalgorithm = { kind = "fit", max_side_px = 800, tokens = 99 }\n'
+    )
+    flags = ["--rules", str(rules), "--border", "shift", "--limit", "1", "--set", "effort=low"]
+    arguments = [*made_folder(tmp_path), "--views", "original,crop_4x", "--model", "acme/eye", *flags]
+    assert run_app(arguments) == 0
+    line = next(line for line in capsys.readouterr().err.splitlines() if line.startswith("to ask: "))
+    for flag in (f"--rules {rules}", "--border shift", "--limit 1", "--set effort=low", "--transport fit"):
+        assert flag in line
+
+
+def test_a_setting_is_proposed_only_to_the_models_that_know_it(tmp_path, capsys):
+    models = ["--model", "openai/gpt-4o", "--model", "google/gemini-3-pro", "--set", "detail=low"]
+    assert run_app([*made_folder(tmp_path), "--views", "original", *models]) == 0
+    first, second = [line for line in capsys.readouterr().err.splitlines() if line.startswith("to ask: ")]
+    assert first.count("--set detail=low") == 1
+    assert "detail" not in second
+
+
 def test_check_fails_only_on_what_it_is_told_to_fail_on(tmp_path, capsys):
     arguments = [*made_folder(tmp_path), "--views", "original,downsample_0_5", "--model", "anthropic/claude-sonnet-4-5"]
     assert run_app([*arguments, "--fail-on", "refused,unknown"]) == 0

@@ -1,6 +1,5 @@
 """How ``check`` prints what models will see: one table of views per model, policies, cost, and the line to run."""
 
-import shlex
 from typing import TYPE_CHECKING
 
 from eyechart.cli._output import print_table, say
@@ -8,6 +7,7 @@ from eyechart.cli._output import print_table, say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from eyechart.cli._run_line import RunLine
     from eyechart.schema import Matching
     from eyechart.seen.check import ModelCheck, SeenTable, ViewCheck
     from eyechart.seen.cost import Cost
@@ -19,12 +19,12 @@ _MINUTES = 60
 _MOST_NAMED = 3
 
 
-def show_seen(table: "SeenTable", run_line: "Sequence[str]" = ()) -> None:
+def show_seen(table: "SeenTable", run_line: "RunLine | None" = None) -> None:
     """Print one table per model on stdout, with rule, date and what is one picture to it; notes go to stderr.
 
     Args:
         table: What was found.
-        run_line: The command that asks these views, without model and transport; nothing is proposed if empty.
+        run_line: The command that asks these views; nothing is proposed without.
     """
     for number, checked in enumerate(table.models):
         if number:
@@ -40,8 +40,8 @@ def show_seen(table: "SeenTable", run_line: "Sequence[str]" = ()) -> None:
             show_matching(checked.matching)
         for line in (*_notes(checked), *_cost_notes(checked.cost)):
             say(line if line.startswith(("warning: ", checked.model)) else f"{checked.model}: {line}")
-        if run_line and checked.policies:
-            say(_proposal(checked, run_line))
+        if run_line is not None and checked.policies:
+            say(f"to ask: {run_line.text(checked, propose(checked))}")
 
 
 def show_matching(matching: "Matching") -> None:
@@ -82,14 +82,6 @@ def propose(checked: "ModelCheck") -> str:
         return policy.id.replace("@1", "")
     fits = [check for check in checked.policies if check.transport.startswith("fit") and check.reason is None]
     return "fit+jpeg95" if fits else "native"
-
-
-def _proposal(checked: "ModelCheck", run_line: "Sequence[str]") -> str:
-    """Say which line gets every view through."""
-    transport = propose(checked)
-    settings = [part for name, value in checked.settings.items() for part in ("--set", f"{name}={value}")]
-    line = shlex.join([*run_line, "--model", checked.model, *settings, "--transport", transport])
-    return f"to ask: {line}"
 
 
 def _row(view: "ViewCheck") -> list[str]:
