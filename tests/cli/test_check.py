@@ -102,6 +102,14 @@ def test_table_of_a_transport_policy_shows_what_it_sends(tmp_path, capsys):
     assert "no rule is known for vllm/mine" in capsys.readouterr().err
 
 
+def test_a_budget_is_compared_with_the_other_policies(tmp_path, capsys):
+    arguments = [*made_folder(tmp_path, size=(7680, 4320)), "--views", "original", "--model", "openai/gpt-6-astra"]
+    assert run_app([*arguments, "--set", "detail=original", "--transport", "budget(1000,4000000)", "--json"]) == 0
+    (model,) = json.loads(capsys.readouterr().out)["models"]
+    refused = {policy["transport"]: policy["n_refused"] for policy in model["policies"]}
+    assert refused == {"native@1": 1, "fit@1": 0, "fit@1+jpeg95@1": 0, "budget@1(1000,4000000)": 0}
+
+
 def test_numbers_that_mean_nothing_are_refused(tmp_path, capsys):
     arguments = made_folder(tmp_path)
     for flag, value in (("--concurrency", "0"), ("--seconds-per-call", "-1"), ("--answer-tokens", "-1")):
@@ -112,7 +120,10 @@ def test_numbers_that_mean_nothing_are_refused(tmp_path, capsys):
 def test_a_matched_design_is_proved_and_what_cannot_be_matched_is_listed(tmp_path, capsys):
     arguments = [*made_folder(tmp_path), "--views", "original,crop_4x", "--model", "anthropic/claude-sonnet-4-5"]
     assert run_app([*arguments, "--match", "target-px=12"]) == 0
-    shown = capsys.readouterr().out
+    shown, told = capsys.readouterr()
+    assert "2 calls" in told
+    assert "to ask: eyechart run folder" in told
+    assert "--match target-px=12 --model anthropic/claude-sonnet-4-5 --transport native" in told
     assert "match_px_12 " in shown
     assert "match_px_12_crop_4x" in shown
     assert "off by at most" in shown

@@ -40,8 +40,9 @@ def show_seen(table: "SeenTable", run_line: "RunLine | None" = None) -> None:
             show_matching(checked.matching)
         for line in (*_notes(checked), *_cost_notes(checked.cost)):
             say(line if line.startswith(("warning: ", checked.model)) else f"{checked.model}: {line}")
-        if run_line is not None and checked.policies:
-            say(f"to ask: {run_line.text(checked, propose(checked))}")
+        if run_line is not None and (checked.policies or checked.matching):
+            transport = propose(checked) if checked.policies else run_line.pictures.transport
+            say(f"to ask: {run_line.text(checked, transport)}")
 
 
 def show_matching(matching: "Matching") -> None:
@@ -137,7 +138,8 @@ def _few(names: "Sequence[str]") -> str:
 def _notes(checked: "ModelCheck") -> list[str]:
     notes = [f"{checked.model}: one picture to this model: {' = '.join(group)}" for group in checked.groups]
     if checked.groups and checked.n_distinct is not None:
-        notes.append(f"{checked.model}: your {len(checked.views)} views are {checked.n_distinct} distinct pictures")
+        pictures = "1 distinct picture" if checked.n_distinct == 1 else f"{checked.n_distinct} distinct pictures"
+        notes.append(f"{checked.model}: your {len(checked.views)} views are {pictures}")
     if checked.reason:
         notes.append(f"{checked.model}: {checked.reason}")
     return [*notes, *(f"warning: {warning}" for warning in checked.warnings)]

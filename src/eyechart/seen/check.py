@@ -12,11 +12,11 @@ from eyechart.schema import Matching, ModelIdentity, Size, Value
 from eyechart.seen.collapse import SeenPicture, group_views, joined_views, shared_questions
 from eyechart.seen.cost import Asking, Cost, cost_of
 from eyechart.seen.ledger import Scale, refusals, seen_by_rule, sent_scale
-from eyechart.seen.policies import PolicyCheck, check_policies, reason_kind, upload_of
+from eyechart.seen.policies import POLICIES, PolicyCheck, check_policies, reason_kind, upload_of
 from eyechart.seen.prices import Price, price_of
 from eyechart.seen.rules import Lookup, Rule, look_up, warnings_of
 from eyechart.seen.shown import ShownPicture
-from eyechart.seen.transport import parse_transport
+from eyechart.seen.transport import Transport, parse_transport
 
 _ENLARGED = 1.01  # grid rounding alone is no enlargement
 
@@ -118,6 +118,7 @@ def check_pictures(
     own_rules: Sequence[Rule] = (),
     native: Sequence[ShownPicture] | None = None,
     asking: Asking | None = None,
+    policies: Sequence[Transport] = POLICIES,
 ) -> SeenTable:
     """Work out what models will see of every picture.
 
@@ -129,6 +130,7 @@ def check_pictures(
         native: The same pictures as they are without any transport policy, to compare policies; none are compared if
             left out.
         asking: How much is asked, for the cost; no cost is worked out if left out.
+        policies: The transport policies to compare.
     """
     pictures = tuple(shown)
     checks = []
@@ -138,7 +140,7 @@ def check_pictures(
         checks.append(
             msgspec.structs.replace(
                 checked,
-                policies=() if native is None else check_policies(native, lookup.rule),
+                policies=() if native is None else check_policies(native, lookup.rule, policies),
                 cost=None if asking is None else _cost(checked, asking, price_of(model, asking.assumed.prices)),
             )
         )
