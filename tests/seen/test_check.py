@@ -113,6 +113,14 @@ def test_unknown_model_has_a_reason_and_no_numbers():
     assert by_view(model)["original"].tokens is None
 
 
+def test_a_rule_without_sizes_says_so_and_counts_no_distinct_pictures():
+    table = check_pictures(views_of((800, 600)), [ModelIdentity("bedrock", "amazon.nova-pro-v1:0")], today=TODAY)
+    (model,) = table.models
+    assert (model.rule_id, model.is_known, model.n_distinct) == ("nova-1@1", False, None)
+    assert "the sizes are not published" in model.reason
+    assert "unknown (pictures are stretched" in sentences(table)[0]
+
+
 def test_users_rule_and_old_rules_are_told():
     own = Rule(
         id="mine@1",
