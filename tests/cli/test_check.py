@@ -2,7 +2,7 @@
 
 import json
 
-from PIL import Image
+from PIL import Image, ImageCms
 
 from eyechart.cli._app import run_app
 
@@ -79,6 +79,23 @@ def test_a_setting_is_proposed_only_to_the_models_that_know_it(tmp_path, capsys)
     first, second = [line for line in capsys.readouterr().err.splitlines() if line.startswith("to ask: ")]
     assert first.count("--set detail=low") == 1
     assert "detail" not in second
+
+
+def test_a_file_with_a_profile_or_transparency_is_not_counted_as_leaving_as_itself(tmp_path, capsys):
+    arguments = [*made_folder(tmp_path, size=(400, 300)), "--views", "original", "--model", "openai/gpt-4o", "--json"]
+
+    def upload():
+        assert run_app(arguments) == 0
+        (model,) = json.loads(capsys.readouterr().out)["models"]
+        return model["views"][0]["most_bytes"]
+
+    plain = (tmp_path / "a.png").stat().st_size
+    assert upload() == plain
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    Image.new("RGB", (400, 300)).save(tmp_path / "a.png", icc_profile=profile)
+    assert upload() > 400 * 300 * 3
+    Image.new("RGBA", (400, 300)).save(tmp_path / "a.png")
+    assert upload() > 400 * 300 * 3
 
 
 def test_check_fails_only_on_what_it_is_told_to_fail_on(tmp_path, capsys):
