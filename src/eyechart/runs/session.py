@@ -27,9 +27,10 @@ from eyechart.runs.preflight import check_first, choose_first, stop_after
 from eyechart.runs.registration import StudyPlan, keep_copy
 from eyechart.runs.retrying import Stop
 from eyechart.runs.score import score_run
+from eyechart.runs.sights import read_sights
 from eyechart.runs.store import RunStore
 from eyechart.runs.summarise import summarise
-from eyechart.schema import ModelIdentity, Request, ResponseState, Sampling, Seen, Summary, View
+from eyechart.schema import ModelIdentity, Request, ResponseState, Sampling, Summary, View
 from eyechart.seen.rules import Rule
 
 # A served model without revision or fingerprint may be another one tomorrow.
@@ -331,8 +332,8 @@ class _Session:
             for request in first
             if request.id in responses
         }
-        seen: dict[str, Seen] = {row.request_id: row for row in self.store.seen() if row.request_id in wanted}
-        checked = check_first(first, responses, scores, seen)
+        sights = read_sights(row for row in self.store.seen() if row.request_id in wanted)
+        checked = check_first(first, responses, scores, sights)
         self._listener.checked(checked)
         return stop_after(checked) if self.n_open > len(first) else None
 
