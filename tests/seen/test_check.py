@@ -146,6 +146,14 @@ def test_second_picture_of_a_request_has_a_row_of_its_own_and_repeats_none():
     assert [one.view for one in pictures_of([two, again])] == ["original_plus_crop_3x", "original_plus_crop_3x#2"]
 
 
+def test_a_view_that_adds_a_crop_to_the_original_is_not_one_picture_with_it():
+    crop = picture((100, 80), cut=Box(0, 0, 9, 9))
+    alone, two = request(picture((100, 80))), request(picture((100, 80)), crop, view="original_plus_crop_3x")
+    model = check(pictures_of([alone, two]), "anthropic/claude-sonnet-4-5")
+    assert (model.groups, model.n_distinct) == ((), 3)
+    assert by_view(model)["original"].same_as == {}
+
+
 def test_demo_is_checked_for_four_families_without_reading_a_pixel(tmp_path):
     plan = plan_run(
         DemoKind().open(tmp_path, DemoOptions()),
