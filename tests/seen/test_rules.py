@@ -278,6 +278,23 @@ def test_broken_rule_file_is_refused_with_its_place(tmp_path, text, message):
     assert "own.toml" in caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        (OWN + 'colour = "red"\n', "a rule holds id, models, algorithm, source, date, confidence, when,"),
+        (OWN.replace("max_side_px", "max_side"), "fit (max_side_px, tokens)"),
+        (OWN.replace('"fit"', '"shrink"'), "an algorithm is one of tiles (fit_px, short_px,"),
+        (OWN + "limits = { max_side = 9 }\n", "limits are max_side_px, "),
+        (OWN.replace("provider", "vendor"), "the file holds provider, limits, rules"),
+    ],
+)
+def test_hint_of_a_broken_rule_file_lists_the_fields_of_that_place(tmp_path, text, hint):
+    (tmp_path / "own.toml").write_text(text)
+    with pytest.raises(UsageError) as error:
+        read_rule_file(tmp_path / "own.toml")
+    assert hint in error.value.hint
+
+
 def test_missing_rule_file_is_named(tmp_path):
     with pytest.raises(UsageError, match=r"own\.toml cannot be read"):
         read_rule_file(tmp_path / "own.toml")
