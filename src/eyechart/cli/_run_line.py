@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eyechart.cli._flags import PictureFlags
 from eyechart.cli._named_models import knows_setting
+from eyechart.cli._picture_flags import PictureFlags
 
 if TYPE_CHECKING:
     from eyechart.seen.check import ModelCheck
