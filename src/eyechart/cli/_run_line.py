@@ -20,6 +20,7 @@ class RunLine:
     """What ``check`` was given that ``run`` must be given too; model and transport are added per model."""
 
     benchmark: str
+    models: Sequence[str]
     data: Path | None = None
     base_url: str | None = None
     option: Sequence[str] = ()
@@ -31,8 +32,8 @@ class RunLine:
     pictures: PictureFlags
     settings: Sequence[str] = ()
 
-    def text(self, checked: "ModelCheck", transport: str) -> str:
-        """Return the line that asks a model under a transport policy."""
+    def text(self, number: int, checked: "ModelCheck", transport: str) -> str:
+        """Return the line that asks the model of this number, by the name it was given, under a transport policy."""
         given = {pair.partition("=")[0].strip(): pair for pair in self.settings}
         own = {name: pair for name, pair in given.items() if knows_setting(checked.model, name)}
         pairs = {**{name: f"{name}={value}" for name, value in checked.settings.items()}, **own}
@@ -47,7 +48,7 @@ class RunLine:
             *_flag("--limit", self.limit),
             *_flag("--repeat", None if self.repeats == 1 else self.repeats),
             *self._chosen(),
-            *("--model", checked.model),
+            *("--model", self.models[number]),
             *(word for pair in pairs.values() for word in ("--set", pair)),
             *("--transport", transport),
         ]

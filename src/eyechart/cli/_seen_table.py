@@ -42,7 +42,7 @@ def show_seen(table: "SeenTable", run_line: "RunLine | None" = None) -> None:
             say(line if line.startswith(("warning: ", checked.model)) else f"{checked.model}: {line}")
         if run_line is not None and (checked.policies or checked.matching):
             transport = propose(checked) if checked.policies else run_line.pictures.transport
-            say(f"to ask: {run_line.text(checked, transport)}")
+            say(f"to ask: {run_line.text(number, checked, transport)}")
 
 
 def show_matching(matching: "Matching") -> None:

@@ -92,6 +92,7 @@ def check(
     else:
         line = RunLine(
             benchmark=benchmark,
+            models=model,
             data=data,
             base_url=base_url,
             option=option,
