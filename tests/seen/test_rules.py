@@ -295,6 +295,14 @@ def test_hint_of_a_broken_rule_file_lists_the_fields_of_that_place(tmp_path, tex
     assert hint in error.value.hint
 
 
+def test_rule_file_of_the_design_notes_is_read(tmp_path):
+    notes = Path(__file__).parents[2].joinpath("design", "seen.md").read_text(encoding="utf-8")
+    (tmp_path / "own.toml").write_text(notes.partition("```toml")[2].partition("```")[0], encoding="utf-8")
+    (rule,) = read_rule_file(tmp_path / "own.toml")
+    assert rule.limits.max_side_px == 8000
+    assert rule.apply(Size(3840, 2160)).size == Size(1664, 928)
+
+
 def test_missing_rule_file_is_named(tmp_path):
     with pytest.raises(UsageError, match=r"own\.toml cannot be read"):
         read_rule_file(tmp_path / "own.toml")
