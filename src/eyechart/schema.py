@@ -76,6 +76,8 @@ class ImageRef(Value, frozen=True):
         n_bytes: Length of the encoded bytes; None if it exists only as pixels.
         pixel_sha256: SHA-256 of mode, size and raw RGB after decoding; None until it was decoded.
         exif_orientation: EXIF tag 274 as stored, 1 where there is none.
+        is_plain: Whether the file holds 8-bit RGB or grey and nothing that changes them: no colour profile, gamma,
+            transparency or second frame; None where its header was not read.
     """
 
     file_sha256: str
@@ -84,6 +86,7 @@ class ImageRef(Value, frozen=True):
     n_bytes: int | None = None
     pixel_sha256: str | None = None
     exif_orientation: int = 1
+    is_plain: bool | None = None
 
 
 TargetPolicy = Literal["union", "first"]

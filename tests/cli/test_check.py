@@ -2,7 +2,7 @@
 
 import json
 
-from PIL import Image
+from PIL import Image, ImageCms
 
 from eyechart.cli._app import run_app
 
@@ -59,6 +59,45 @@ def test_refused_views_are_shown_with_the_line_that_gets_every_view_through(tmp_
     assert "list price of" in shown.err
 
 
+def test_the_proposed_line_carries_every_flag_that_decides_the_pictures(tmp_path, capsys):
+    rules = tmp_path / "mine.toml"
+    rules.write_text(
+        'provider = "acme"\n[[rules]]\nid = "acme@1"\nmodels = ["eye"]\nsource = "own"\ndate = 2026-11-01\n'
+        'confidence = "A"\nalgorithm = { kind = "fit", max_side_px = 800, tokens = 99 }\n'
+    )
+    flags = ["--rules", str(rules), "--border", "shift", "--limit", "1", "--set", "effort=low"]
+    arguments = [*made_folder(tmp_path), "--views", "original,crop_4x", "--model", "acme/eye", *flags]
+    assert run_app(arguments) == 0
+    line = next(line for line in capsys.readouterr().err.splitlines() if line.startswith("to ask: "))
+    for flag in (f"--rules {rules}", "--border shift", "--limit 1", "--set effort=low", "--transport fit"):
+        assert flag in line
+
+
+def test_a_setting_is_proposed_only_to_the_models_that_know_it(tmp_path, capsys):
+    models = ["--model", "openai/gpt-4o", "--model", "google/gemini-3-pro", "--set", "detail=low"]
+    assert run_app([*made_folder(tmp_path), "--views", "original", *models]) == 0
+    first, second = [line for line in capsys.readouterr().err.splitlines() if line.startswith("to ask: ")]
+    assert first.count("--set detail=low") == 1
+    assert "detail" not in second
+
+
+def test_a_file_with_a_profile_or_transparency_is_not_counted_as_leaving_as_itself(tmp_path, capsys):
+    arguments = [*made_folder(tmp_path, size=(400, 300)), "--views", "original", "--model", "openai/gpt-4o", "--json"]
+
+    def upload():
+        assert run_app(arguments) == 0
+        (model,) = json.loads(capsys.readouterr().out)["models"]
+        return model["views"][0]["most_bytes"]
+
+    plain = (tmp_path / "a.png").stat().st_size
+    assert upload() == plain
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    Image.new("RGB", (400, 300)).save(tmp_path / "a.png", icc_profile=profile)
+    assert upload() > 400 * 300 * 3
+    Image.new("RGBA", (400, 300)).save(tmp_path / "a.png")
+    assert upload() > 400 * 300 * 3
+
+
 def test_check_fails_only_on_what_it_is_told_to_fail_on(tmp_path, capsys):
     arguments = [*made_folder(tmp_path), "--views", "original,downsample_0_5", "--model", "anthropic/claude-sonnet-4-5"]
     assert run_app([*arguments, "--fail-on", "refused,unknown"]) == 0
@@ -80,6 +119,14 @@ def test_table_of_a_transport_policy_shows_what_it_sends(tmp_path, capsys):
     assert "no rule is known for vllm/mine" in capsys.readouterr().err
 
 
+def test_a_budget_is_compared_with_the_other_policies(tmp_path, capsys):
+    arguments = [*made_folder(tmp_path, size=(7680, 4320)), "--views", "original", "--model", "openai/gpt-6-astra"]
+    assert run_app([*arguments, "--set", "detail=original", "--transport", "budget(1000,4000000)", "--json"]) == 0
+    (model,) = json.loads(capsys.readouterr().out)["models"]
+    refused = {policy["transport"]: policy["n_refused"] for policy in model["policies"]}
+    assert refused == {"native@1": 1, "fit@1": 0, "fit@1+jpeg95@1": 0, "budget@1(1000,4000000)": 0}
+
+
 def test_numbers_that_mean_nothing_are_refused(tmp_path, capsys):
     arguments = made_folder(tmp_path)
     for flag, value in (("--concurrency", "0"), ("--seconds-per-call", "-1"), ("--answer-tokens", "-1")):
@@ -90,7 +137,10 @@ def test_numbers_that_mean_nothing_are_refused(tmp_path, capsys):
 def test_a_matched_design_is_proved_and_what_cannot_be_matched_is_listed(tmp_path, capsys):
     arguments = [*made_folder(tmp_path), "--views", "original,crop_4x", "--model", "anthropic/claude-sonnet-4-5"]
     assert run_app([*arguments, "--match", "target-px=12"]) == 0
-    shown = capsys.readouterr().out
+    shown, told = capsys.readouterr()
+    assert "2 calls" in told
+    assert "to ask: eyechart run folder" in told
+    assert "--match target-px=12 --model anthropic/claude-sonnet-4-5 --transport native" in told
     assert "match_px_12 " in shown
     assert "match_px_12_crop_4x" in shown
     assert "off by at most" in shown

@@ -1,6 +1,7 @@
 """Local models of real architectures on a CPU: they look, batch, refuse, run out of memory, and never end a run."""
 
 import asyncio
+import datetime
 import math
 import shutil
 
@@ -13,7 +14,7 @@ from eyechart.contracts import check_model
 from eyechart.errors import BadRequestError, ModelError, OutOfMemoryError, RefusedInputError, UsageError
 from eyechart.kinds import ModelOptions
 from eyechart.opening import open_model
-from eyechart.schema import Sampling
+from eyechart.schema import Sampling, Size
 
 pytestmark = pytest.mark.hf
 SHORT = Sampling(max_tokens=5)
@@ -63,7 +64,8 @@ def test_an_architecture_answers_pictures_of_any_number_and_size(checkpoints, ar
     assert seen.evidence == "executed"
     assert seen.visual_tokens == replies[0].usage.image_tokens > 0
     assert replies[2].usage.image_tokens == 0
-    assert replies[2].seen == replies[3].seen == ()
+    assert replies[2].seen == ()
+    assert sum(picture.visual_tokens for picture in replies[3].seen) == replies[3].usage.image_tokens
     # LLaVA-OneVision shows each of several pictures untiled, so two may cost less than one and one.
     assert 0 < replies[3].usage.image_tokens <= sum(reply.usage.image_tokens for reply in replies[:2])
 
@@ -73,7 +75,9 @@ def test_a_model_with_cross_attention_counts_no_picture_tokens(checkpoints):
     replies = answers(
         opened(checkpoints("mllama")), *(ask(*shown, sampling=SHORT) for shown in ((wide,), (wide, tall)))
     )
-    assert [(reply.usage.image_tokens, reply.seen) for reply in replies] == [(None, ()), (None, ())]
+    assert [reply.usage.image_tokens for reply in replies] == [None, None]
+    assert [[picture.visual_tokens for picture in reply.seen] for reply in replies] == [[None], [None, None]]
+    assert all(picture.seen_size for reply in replies for picture in reply.seen)
     assert all(reply.finish in {"stop", "length"} for reply in replies)
 
 
@@ -225,3 +229,24 @@ def test_an_address_is_refused():
 
 def test_the_contract_of_models_is_kept(checkpoints):
     check_model(opened(checkpoints("idefics3")))
+
+
+@pytest.mark.parametrize("architecture", ["qwen2_vl", "idefics3", "llava_next", "llava_onevision"])
+def test_what_is_planned_to_be_seen_is_what_the_answer_observed(checkpoints, architecture):
+    model = opened(checkpoints(architecture))
+    rule = asyncio.run(model.seen_rule(datetime.date(2026, 11, 30)))
+    wide, tall = picture((200, 0, 0), 500, 200), picture((0, 0, 200), 90, 250)
+    alone, both = answers(model, ask(wide, sampling=SHORT), ask(wide, tall, sampling=SHORT))
+    for reply, sizes in ((alone, [wide.size]), (both, [wide.size, tall.size])):
+        planned = rule.apply_to_all(sizes)
+        assert [one.visual_tokens for one in reply.seen] == [one.tokens for one in planned]
+        assert [one.stages for one in reply.seen] == [one.stages for one in planned]
+        assert {one.evidence for one in reply.seen} == {"executed"} == {rule.evidence}
+        assert sum(one.visual_tokens for one in reply.seen) == reply.usage.image_tokens
+
+
+def test_processor_is_asked_without_loading_the_weights(checkpoints):
+    model = opened(checkpoints("qwen2_vl"), max_pixels=100_352)
+    rule = asyncio.run(model.seen_rule(datetime.date(2026, 11, 30)))
+    assert rule.apply(Size(4000, 3000)).size.n_px <= 100_352
+    assert model._local._loaded is None

@@ -83,6 +83,7 @@ def test_client_in_between_is_found_before_a_model_of_no_known_rule():
     probed = probed_once(hidden_rules.behind_a_client, "vllm/unheard-of")
     assert isinstance(probed.explanation.algorithm, ShrunkBefore)
     assert (probed.explanation.algorithm.max_side_px, probed.explanation.algorithm.note_tokens) == (2000, 40)
+    assert "another algorithm: shrunk before, then longest edge" in " ".join(sentences(probed))
 
 
 def test_tiles_are_found():

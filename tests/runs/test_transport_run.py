@@ -11,6 +11,7 @@ from eyechart.benchmarks.folder import FolderKind, FolderOptions
 from eyechart.kinds import ModelOptions
 from eyechart.opening import open_model, open_prompt
 from eyechart.runs.folders import Destination
+from eyechart.runs.listening import Silent
 from eyechart.runs.plan import PlanOptions
 from eyechart.runs.session import RunOptions, run_benchmark
 from eyechart.schema import ModelIdentity, Size
@@ -33,7 +34,7 @@ def ask(tmp_path, monkeypatch):
         rows.append(json.dumps({**row, "box": [100, 100, 400, 300]}))
     (tmp_path / "questions.jsonl").write_text("\n".join(rows))
 
-    def run(transport, views="original,downsample_0_5,downsample_0_25"):
+    def run(transport, views="original,downsample_0_5,downsample_0_25", listener=None):
         received = []
 
         def answer(request):
@@ -50,8 +51,9 @@ def ask(tmp_path, monkeypatch):
                 options=RunOptions(
                     plan=PlanOptions(transport=parse_transport(transport).id),
                     where=Destination(out=tmp_path / transport),
-                    has_preflight=False,
+                    has_preflight=listener is not None,
                 ),
+                listener=listener or Silent(),
             )
         return outcome, received
 
@@ -70,6 +72,16 @@ def test_under_fit_what_arrives_is_what_is_seen(ask):
     assert outcome.store.run.transport == "fit@1"
     transports = {picture.recipe.transport for request in outcome.store.requests() for picture in request.pictures}
     assert transports == {"fit@1"}
+
+
+def test_first_answers_show_the_size_that_is_planned_where_no_reply_tells_one(ask):
+    class Watching(Silent):
+        def checked(self, answers):
+            shown.update((one.request.view, one.seen_size, one.is_planned_size) for one in answers)
+
+    shown = set()
+    ask("native", listener=Watching())
+    assert ("original", (1024, 768), True) in shown
 
 
 def test_natively_views_arrive_as_they_are_and_the_ledger_tells_what_is_left(ask):

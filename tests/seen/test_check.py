@@ -113,6 +113,14 @@ def test_unknown_model_has_a_reason_and_no_numbers():
     assert by_view(model)["original"].tokens is None
 
 
+def test_a_rule_without_sizes_says_so_and_counts_no_distinct_pictures():
+    table = check_pictures(views_of((800, 600)), [ModelIdentity("bedrock", "amazon.nova-pro-v1:0")], today=TODAY)
+    (model,) = table.models
+    assert (model.rule_id, model.is_known, model.n_distinct) == ("nova-1@1", False, None)
+    assert "the sizes are not published" in model.reason
+    assert "unknown (pictures are stretched" in sentences(table)[0]
+
+
 def test_users_rule_and_old_rules_are_told():
     own = Rule(
         id="mine@1",
@@ -136,6 +144,14 @@ def test_second_picture_of_a_request_has_a_row_of_its_own_and_repeats_none():
     two = request(picture((100, 80)), picture((100, 80), cut=Box(0, 0, 9, 9)), view="original_plus_crop_3x")
     again = request(picture((100, 80)), repeat=1)
     assert [one.view for one in pictures_of([two, again])] == ["original_plus_crop_3x", "original_plus_crop_3x#2"]
+
+
+def test_a_view_that_adds_a_crop_to_the_original_is_not_one_picture_with_it():
+    crop = picture((100, 80), cut=Box(0, 0, 9, 9))
+    alone, two = request(picture((100, 80))), request(picture((100, 80)), crop, view="original_plus_crop_3x")
+    model = check(pictures_of([alone, two]), "anthropic/claude-sonnet-4-5")
+    assert (model.groups, model.n_distinct) == ((), 3)
+    assert by_view(model)["original"].same_as == {}
 
 
 def test_demo_is_checked_for_four_families_without_reading_a_pixel(tmp_path):

@@ -11,7 +11,7 @@ from seen.made import identity
 
 from eyechart.errors import UsageError
 from eyechart.schema import Size
-from eyechart.seen.algorithms import LongestEdge, Patches, ShrunkBefore
+from eyechart.seen.algorithms import LongestEdge, Patches, ShrunkBefore, SmartResize
 from eyechart.seen.ledger import refusals
 from eyechart.seen.probing.explain import explain
 from eyechart.seen.probing.readings import Reading
@@ -86,6 +86,29 @@ def test_public_measurements_show_the_client_that_shrank_pictures(column, spec):
     low, high = found.open_numbers.get("max_side_px", (side, side))
     assert low <= 2000 <= high
     assert found.algorithm.note_tokens == MEASURED_NOTES[spec]
+
+
+@pytest.mark.parametrize(
+    ("budget", "sent", "size", "tokens"),
+    [
+        # Scales of one model in four harnesses: the released checkpoint, VLMEvalKit, lmms-eval and its omni models.
+        ((4 * 784, 16384 * 784), (2246, 1582), (2240, 1568), 4480),
+        ((4 * 784, 16384 * 784), (562, 396), (560, 392), 280),
+        ((4 * 784, 16384 * 784), (140, 99), (140, 112), 20),
+        ((4 * 784, 16384 * 784), (60, 45), (56, 56), 4),
+        ((1280 * 784, 16384 * 784), (562, 396), (1204, 868), 1333),
+        ((1280 * 784, 16384 * 784), (140, 99), (1204, 868), 1333),
+        ((1280 * 784, 16384 * 784), (60, 45), (1176, 868), 1302),
+        ((256 * 784, 1605632), (2246, 1582), (1484, 1036), 1961),
+        ((256 * 784, 1605632), (140, 99), (560, 392), 280),
+        ((256 * 784, 1605632), (60, 45), (532, 392), 266),
+        ((256 * 784, 1605632), (7680, 4320), (1680, 924), 1980),
+        ((4 * 784, 512 * 512), (2246, 1582), (588, 420), 315),
+    ],
+)
+def test_one_qwen_model_sees_another_picture_in_every_harness(budget, sent, size, tokens):
+    resized = SmartResize(28, *budget).apply(Size(*sent))
+    assert (resized.size, resized.tokens) == (size, tokens)
 
 
 def test_vendors_own_examples_are_reproduced():
@@ -253,6 +276,31 @@ def test_broken_rule_file_is_refused_with_its_place(tmp_path, text, message):
     with pytest.raises(UsageError, match=message) as caught:
         read_rule_file(tmp_path / "own.toml")
     assert "own.toml" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        (OWN + 'colour = "red"\n', "a rule holds id, models, algorithm, source, date, confidence, when,"),
+        (OWN.replace("max_side_px", "max_side"), "fit (max_side_px, tokens)"),
+        (OWN.replace('"fit"', '"shrink"'), "an algorithm is one of tiles (fit_px, short_px,"),
+        (OWN + "limits = { max_side = 9 }\n", "limits are max_side_px, "),
+        (OWN.replace("provider", "vendor"), "the file holds provider, limits, rules"),
+    ],
+)
+def test_hint_of_a_broken_rule_file_lists_the_fields_of_that_place(tmp_path, text, hint):
+    (tmp_path / "own.toml").write_text(text)
+    with pytest.raises(UsageError) as error:
+        read_rule_file(tmp_path / "own.toml")
+    assert hint in error.value.hint
+
+
+def test_rule_file_of_the_design_notes_is_read(tmp_path):
+    notes = Path(__file__).parents[2].joinpath("design", "seen.md").read_text(encoding="utf-8")
+    (tmp_path / "own.toml").write_text(notes.partition("```toml")[2].partition("```")[0], encoding="utf-8")
+    (rule,) = read_rule_file(tmp_path / "own.toml")
+    assert rule.limits.max_side_px == 8000
+    assert rule.apply(Size(3840, 2160)).size == Size(1664, 928)
 
 
 def test_missing_rule_file_is_named(tmp_path):

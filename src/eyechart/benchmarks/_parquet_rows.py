@@ -239,6 +239,7 @@ def _named(content: bytes, form: ImageForm) -> ImageRef:
         media_type=form.media_type,
         n_bytes=len(content),
         exif_orientation=form.exif_orientation,
+        is_plain=form.is_plain,
     )
 
 

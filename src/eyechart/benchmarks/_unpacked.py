@@ -139,6 +139,7 @@ def _kept(row: Row, column: str, table: Path, folder: Path) -> ImageRef | None:
         media_type=form.media_type,
         n_bytes=len(content),
         exif_orientation=form.exif_orientation,
+        is_plain=form.is_plain,
     )
     path = folder / _file_name(image)
     if not path.is_file() or path.stat().st_size != len(content):

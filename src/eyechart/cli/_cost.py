@@ -84,7 +84,7 @@ def _failure(name: str, checked: "ModelCheck") -> str:
         "collapse": [view.view for view in checked.views if view.same_as],
         "near": [view.view for view in checked.views if view.near_to],
         "refused": [view.view for view in checked.views if view.refused],
-        "unknown": [] if checked.rule_id else ["all views"],
+        "unknown": [] if checked.is_known else ["all views"],
     }[name]
     words = {
         "collapse": "one picture with another view",

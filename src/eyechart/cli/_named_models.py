@@ -69,6 +69,17 @@ def name_models(
     return NamedModels(tuple(identities), tuple(rules), tuple(notes))
 
 
+def knows_setting(spec: str, name: str) -> bool:
+    """Whether a model takes a setting; one of no known provider takes any.
+
+    Example:
+        >>> knows_setting("openai/gpt-4o", "detail"), knows_setting("google/gemini-3-pro", "detail")
+        (True, False)
+    """
+    provider = spec.partition("/")[0]
+    return provider not in names("model") or name in _settings_of(provider)
+
+
 def _settings_of(provider: str) -> tuple[str, ...]:
     kind: type[ModelKind] = load("model", provider)  # type: ignore[assignment]
     return tuple(field.encode_name for field in msgspec.structs.fields(kind.settings))

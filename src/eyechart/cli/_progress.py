@@ -142,5 +142,6 @@ def _first_answer(checked: CheckedAnswer) -> str:
     letter = score.answer if score is not None and score.answer else "-"
     tokens = response.usage.output_tokens if response.usage and response.usage.output_tokens is not None else "?"
     seen = f"{checked.seen_size[0]}×{checked.seen_size[1]}" if checked.seen_size else "unknown"
+    seen += " by plan" if checked.seen_size and checked.is_planned_size else ""
     mark = "  ← unusable" if checked.is_bad else ""
     return f"{where}: {shown!r} → {letter} ({response.state.value}, {tokens} tokens, seen {seen}){mark}"

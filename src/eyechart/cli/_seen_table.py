@@ -1,6 +1,5 @@
 """How ``check`` prints what models will see: one table of views per model, policies, cost, and the line to run."""
 
-import shlex
 from typing import TYPE_CHECKING
 
 from eyechart.cli._output import print_table, say
@@ -8,6 +7,7 @@ from eyechart.cli._output import print_table, say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from eyechart.cli._run_line import RunLine
     from eyechart.schema import Matching
     from eyechart.seen.check import ModelCheck, SeenTable, ViewCheck
     from eyechart.seen.cost import Cost
@@ -19,12 +19,12 @@ _MINUTES = 60
 _MOST_NAMED = 3
 
 
-def show_seen(table: "SeenTable", run_line: "Sequence[str]" = ()) -> None:
+def show_seen(table: "SeenTable", run_line: "RunLine | None" = None) -> None:
     """Print one table per model on stdout, with rule, date and what is one picture to it; notes go to stderr.
 
     Args:
         table: What was found.
-        run_line: The command that asks these views, without model and transport; nothing is proposed if empty.
+        run_line: The command that asks these views; nothing is proposed without.
     """
     for number, checked in enumerate(table.models):
         if number:
@@ -40,8 +40,9 @@ def show_seen(table: "SeenTable", run_line: "Sequence[str]" = ()) -> None:
             show_matching(checked.matching)
         for line in (*_notes(checked), *_cost_notes(checked.cost)):
             say(line if line.startswith(("warning: ", checked.model)) else f"{checked.model}: {line}")
-        if run_line and checked.policies:
-            say(_proposal(checked, run_line))
+        if run_line is not None and (checked.policies or checked.matching):
+            transport = propose(checked) if checked.policies else run_line.pictures.transport
+            say(f"to ask: {run_line.text(number, checked, transport)}")
 
 
 def show_matching(matching: "Matching") -> None:
@@ -82,14 +83,6 @@ def propose(checked: "ModelCheck") -> str:
         return policy.id.replace("@1", "")
     fits = [check for check in checked.policies if check.transport.startswith("fit") and check.reason is None]
     return "fit+jpeg95" if fits else "native"
-
-
-def _proposal(checked: "ModelCheck", run_line: "Sequence[str]") -> str:
-    """Say which line gets every view through."""
-    transport = propose(checked)
-    settings = [part for name, value in checked.settings.items() for part in ("--set", f"{name}={value}")]
-    line = shlex.join([*run_line, "--model", checked.model, *settings, "--transport", transport])
-    return f"to ask: {line}"
 
 
 def _row(view: "ViewCheck") -> list[str]:
@@ -145,7 +138,8 @@ def _few(names: "Sequence[str]") -> str:
 def _notes(checked: "ModelCheck") -> list[str]:
     notes = [f"{checked.model}: one picture to this model: {' = '.join(group)}" for group in checked.groups]
     if checked.groups and checked.n_distinct is not None:
-        notes.append(f"{checked.model}: your {len(checked.views)} views are {checked.n_distinct} distinct pictures")
+        pictures = "1 distinct picture" if checked.n_distinct == 1 else f"{checked.n_distinct} distinct pictures"
+        notes.append(f"{checked.model}: your {len(checked.views)} views are {pictures}")
     if checked.reason:
         notes.append(f"{checked.model}: {checked.reason}")
     return [*notes, *(f"warning: {warning}" for warning in checked.warnings)]

@@ -50,6 +50,7 @@ def check(
         benchmark: Name of the benchmark, for example demo or folder.
     """
     from eyechart.cli._named_models import name_models
+    from eyechart.cli._run_line import RunLine
     from eyechart.cli._seen_table import show_seen
     from eyechart.cli.run import choose_views
     from eyechart.runs.checking import check_benchmark
@@ -89,11 +90,21 @@ def check(
     if json:
         print_json(table)
     else:
-        pairs = [part for pair in option for part in ("--option", pair)]
-        place = [] if data is None else ["--data", str(data)]
-        place += [] if base_url is None else ["--base-url", base_url]
-        shown = [] if views is None else ["--views", views]
-        show_seen(table, ["eyechart", "run", benchmark, *place, *pairs, *shown] if model else ())
+        line = RunLine(
+            benchmark=benchmark,
+            models=model,
+            data=data,
+            base_url=base_url,
+            option=option,
+            boxes=boxes,
+            plugin=plugin,
+            views=views,
+            limit=limit,
+            repeats=study_flags.repeats,
+            pictures=picture_flags,
+            settings=setting,
+        )
+        show_seen(table, line if model else None)
     failures = cost_flags.found_in(table)
     for failure in failures:
         say(f"fails: {failure}")

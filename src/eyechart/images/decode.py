@@ -7,7 +7,7 @@ from PIL import Image, ImageFile
 from eyechart.errors import ImageError, UsageError
 from eyechart.images.colour import NO_PROFILE, NO_PROFILE_HINT, to_srgb
 from eyechart.images.pixels import DecodedImage
-from eyechart.images.probe import BYTE_BITS, PILLOW_FAULTS, ImageForm, describe_stream, open_header, open_stream
+from eyechart.images.probe import PILLOW_FAULTS, ImageForm, describe_stream, open_header, open_stream
 from eyechart.schema import DecodePolicy
 
 DECODE_VERSION = "decode@1"
@@ -106,10 +106,8 @@ def is_standing(form: ImageForm) -> bool:
         >>> is_standing(ImageForm(Size(8, 8), "image/jpeg", "RGB", exif_orientation=6))
         False
     """
-    needs_no_treatment = not (form.has_icc or form.has_alpha or form.has_gamma or form.is_animated)
-    is_plain = form.mode in {"RGB", "L"} and form.bits == BYTE_BITS
     is_one_of_ours = form.media_type in _STANDING_MEDIA_TYPES and form.size.n_px <= MAX_DECODED_PIXELS
-    return is_one_of_ours and is_plain and needs_no_treatment and form.exif_orientation == 1
+    return is_one_of_ours and form.is_plain and form.exif_orientation == 1
 
 
 def has_end(content: bytes, media_type: str) -> bool:

@@ -105,6 +105,12 @@ class ImageForm(Value, frozen=True):
         return self.mode == "CMYK"
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it holds 8-bit RGB or grey and nothing that changes them: profile, gamma, transparency, frames."""
+        is_changed = self.has_icc or self.has_alpha or self.has_gamma or self.is_animated
+        return self.mode in {"RGB", "L"} and self.bits == BYTE_BITS and not is_changed
+
+    @property
     def is_sixteen_bit(self) -> bool:
         """Whether a channel has more than the 8 bits that are kept."""
         return self.bits > BYTE_BITS
@@ -154,6 +160,7 @@ def name_image(path: Path, form: ImageForm) -> ImageRef:
         media_type=form.media_type,
         n_bytes=n_bytes,
         exif_orientation=form.exif_orientation,
+        is_plain=form.is_plain,
     )
 
 

@@ -10,12 +10,12 @@ from eyechart.errors import BadRequestError, EyechartError, ModelError, OutOfMem
 from eyechart.kinds import Ask, ModelOptions, ObservedPicture, Reply
 from eyechart.models._chat_settings import sent
 from eyechart.models._letter_probabilities import letter_reply
-from eyechart.schema import JsonObject, Size, Usage
+from eyechart.models._processor_arguments import check_arguments
+from eyechart.schema import JsonObject, Usage
+from eyechart.seen.local.processor import LocalProcessor
 
 _MEMORY_WORDS = ("out of memory", "can't allocate memory", "cannot allocate memory")
 _REASON_CHARACTERS = 300
-# Qwen's processors report a picture's grid in patches of this side, which their configuration also names.
-_DEFAULT_PATCH_PX = 14
 
 
 class _Tensor(Protocol):
@@ -81,7 +81,7 @@ class _Loaded:
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
         self.processor = transformers.AutoProcessor.from_pretrained(name, **common)
-        _check_arguments(self.processor, settings.processor or {})
+        check_arguments(self.processor, settings.processor or {})
         self.model = transformers.AutoModelForImageTextToText.from_pretrained(
             name, dtype=settings.dtype, **sent({"attn_implementation": settings.attention}), **common
         )
@@ -105,6 +105,18 @@ class LocalModel:
     def __init__(self, name: str, settings: LocalSettings, options: ModelOptions) -> None:
         self._name, self._settings, self._options = name, settings, options
         self._loaded: _Loaded | None = None
+        self._sight: LocalProcessor | None = None
+
+    def sight(self) -> LocalProcessor:
+        """Return the model's processor as the source of what is seen, loaded without the weights.
+
+        Raises:
+            BadRequestError: If it cannot be loaded.
+        """
+        if self._sight is None:
+            processor = self._loaded.processor if self._loaded is not None else self._processor()
+            self._sight = LocalProcessor(processor, self._processor_arguments())
+        return self._sight
 
     def answer_batch(self, asks: Sequence[Ask]) -> list[Reply | Exception]:
         """Answer questions together; what fails together is tried apart, so that one failure concerns one question.
@@ -142,6 +154,23 @@ class LocalModel:
         except (OSError, ValueError, KeyError) as error:
             raise self._not_loaded(error) from error
         return cast("str | None", getattr(config, "_commit_hash", None))
+
+    def _processor(self) -> object:
+        import transformers  # deferred: takes seconds, and is an extra
+
+        try:
+            processor: object = transformers.AutoProcessor.from_pretrained(
+                self._name,
+                revision=self._options.revision or "main",
+                trust_remote_code=self._settings.trust_remote_code,
+            )
+        except (OSError, ValueError, KeyError, ImportError) as error:
+            raise self._not_loaded(error) from error
+        check_arguments(processor, self._settings.processor or {})
+        return processor
+
+    def _processor_arguments(self) -> JsonObject:
+        return {**(self._settings.processor or {}), **_section(self._options.extra_body, "processor_kwargs")}
 
     def release(self) -> None:
         """Forget the weights."""
@@ -201,7 +230,7 @@ class LocalModel:
 
         texts = [self._prompt(loaded, ask) for ask in asks]
         pictures = [[Image.fromarray(np.asarray(picture.pixels())) for picture in ask.pictures] for ask in asks]
-        arguments = {**(self._settings.processor or {}), **_section(self._options.extra_body, "processor_kwargs")}
+        arguments = self._processor_arguments()
         if loaded.tokenizer.bos_token and all(text.startswith(loaded.tokenizer.bos_token) for text in texts):
             # The template has written it already; twice is another prompt than the model was trained on.
             arguments = {"add_special_tokens": False, **arguments}
@@ -258,7 +287,7 @@ class LocalModel:
             text=str(loaded.tokenizer.decode(answer, skip_special_tokens=True)).strip(),
             finish="length" if is_cut else "stop",
             usage=self._usage(loaded, inputs, row, len(answer) + (stop is not None)),
-            seen=_observed(loaded, ask, inputs, row),
+            seen=self._observed(loaded, ask, inputs, row),
         )
 
     def _letter(self, loaded: _Loaded, ask: Ask, inputs: Mapping[str, _Tensor], row: int, chances: _Tensor) -> Reply:
@@ -273,9 +302,25 @@ class LocalModel:
             text=reply.text,
             finish="stop",
             usage=self._usage(loaded, inputs, row, 1),
-            seen=_observed(loaded, ask, inputs, row),
+            seen=self._observed(loaded, ask, inputs, row),
             extra=reply.extra,
         )
+
+    def _observed(
+        self, loaded: _Loaded, ask: Ask, inputs: Mapping[str, _Tensor], row: int
+    ) -> tuple[ObservedPicture, ...]:
+        """Return what the processor made of the pictures; only their tokens where those say otherwise."""
+        if not ask.pictures:
+            return ()
+        n_tokens = _image_tokens(loaded, inputs, row)
+        told: tuple[ObservedPicture, ...] = ()
+        if not self._settings.trust_remote_code:
+            told = self.sight().observe([picture.size for picture in ask.pictures])
+        if n_tokens is None or sum(picture.visual_tokens or 0 for picture in told) == n_tokens:
+            return told
+        if len(ask.pictures) != 1:
+            return ()
+        return (ObservedPicture(seen_size=None, evidence="executed", visual_tokens=n_tokens),)
 
     def _usage(self, loaded: _Loaded, inputs: Mapping[str, _Tensor], row: int, n_output: int) -> Usage:
         return Usage(
@@ -285,27 +330,11 @@ class LocalModel:
         )
 
 
-def _observed(loaded: _Loaded, ask: Ask, inputs: Mapping[str, _Tensor], row: int) -> tuple[ObservedPicture, ...]:
-    """Return what the processor made of the picture; nothing where several share one count."""
-    n_tokens = _image_tokens(loaded, inputs, row)
-    if n_tokens is None or len(ask.pictures) != 1:
-        return ()
-    return (ObservedPicture(seen_size=_grid_size(loaded, inputs, row), evidence="executed", visual_tokens=n_tokens),)
-
-
-def _grid_size(loaded: _Loaded, inputs: Mapping[str, _Tensor], row: int) -> Size | None:
-    """Return the picture's size on the model's grid, for processors that report a grid of patches per picture."""
-    grid = inputs.get("image_grid_thw")
-    if grid is None or grid.shape[0] != inputs["input_ids"].shape[0]:
-        return None
-    patch = int(getattr(loaded.processor.image_processor, "patch_size", _DEFAULT_PATCH_PX))
-    return Size(int(grid[row, 2]) * patch, int(grid[row, 1]) * patch)
-
-
 def _image_tokens(loaded: _Loaded, inputs: Mapping[str, _Tensor], row: int) -> int | None:
-    token = getattr(loaded.processor, "image_token_id", None)
+    # The model's own word first: some processors call the marker in the prompt their image token (Llama 4, Ovis 2).
+    token = getattr(loaded.model.config, "image_token_id", None)
     if token is None:
-        token = getattr(loaded.model.config, "image_token_id", None)
+        token = getattr(loaded.processor, "image_token_id", None)
     if token is None or "cross_attention_mask" in inputs:
         return None
     return inputs["input_ids"][row].tolist().count(token)
@@ -324,22 +353,6 @@ def _encoded(loaded: _Loaded, text: str) -> list[int]:
 def _section(extra_body: JsonObject, name: str) -> JsonObject:
     section = extra_body.get(name)
     return section if isinstance(section, dict) else {}
-
-
-def _check_arguments(processor: object, arguments: Mapping[str, object]) -> None:
-    """Refuse an argument that the picture's processor would silently ignore.
-
-    Raises:
-        BadRequestError: If there is one.
-    """
-    known = getattr(getattr(getattr(processor, "image_processor", None), "valid_kwargs", None), "__annotations__", None)
-    ignored = sorted(set(arguments) - set(known)) if known else []
-    if ignored:
-        raise BadRequestError(
-            f"{type(processor).__name__} ignores {ignored[0]}",
-            hint=f"it takes {', '.join(sorted(known or ()))}",
-            parameter=ignored[0],
-        )
 
 
 def _failure_of(error: Exception) -> ModelError:

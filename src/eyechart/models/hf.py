@@ -15,6 +15,7 @@ from eyechart.models._chat_settings import read_sent_settings, recorded_settings
 from eyechart.models._local_weights import folder_fingerprint
 from eyechart.models._transformers import LocalModel, LocalSettings
 from eyechart.schema import ModelIdentity
+from eyechart.seen.local.loading import processor_rule
 from eyechart.seen.rules import Rule
 
 __all__ = ["HfKind"]
@@ -74,6 +75,18 @@ class HfModel:
         """Whether it tells the probabilities of an answer's first token."""
         return True
 
+    async def seen_rule(self, today: datetime.date) -> Rule | None:
+        """Return what the model's own processor does to pictures; the weights are not loaded for it.
+
+        None where code of the model's repository is allowed, since that code need not work on shapes.
+
+        Raises:
+            BadRequestError: If the processor cannot be loaded.
+        """
+        if self._settings.trust_remote_code:
+            return None
+        return processor_rule(await asyncio.to_thread(self._local.sight), self.identity, today)
+
     async def answer(self, ask: Ask) -> Reply:
         """Answer one request.
 
@@ -91,20 +104,6 @@ class HfModel:
             BadRequestError: If the model does not exist, or needs code of its own that was not allowed.
         """
         return self.identity.fingerprint if self._is_folder else self._local.commit()
-
-    async def seen_rule(self, today: datetime.date) -> Rule | None:
-        """Return what the model's own processor does to pictures; None where its code was allowed to be its own.
-
-        Raises:
-            UsageError: If there is no processor.
-        """
-        from eyechart.seen.local.loading import load_processor, processor_rule  # deferred: loads transformers
-
-        if self._settings.trust_remote_code:
-            return None
-        arguments = self._settings.processor
-        processor = await asyncio.to_thread(load_processor, self._name, self.identity.revision, arguments)
-        return processor_rule(processor, self.identity, today)
 
     async def close(self) -> None:
         """Release the weights."""

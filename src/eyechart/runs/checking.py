@@ -17,6 +17,7 @@ from eyechart.runs.showing import Shower
 from eyechart.schema import ModelIdentity, Question, View
 from eyechart.seen.check import ModelCheck, SeenTable, check_pictures
 from eyechart.seen.cost import Asking, Costing, asking_of
+from eyechart.seen.policies import POLICIES
 from eyechart.seen.rules import Rule, look_up
 from eyechart.seen.shown import ShownPicture, shown_pictures
 from eyechart.seen.transport import FitSize, fit_of, parse_transport
@@ -50,11 +51,15 @@ def check_benchmark(
     check_counts(views, options)
     questions = choose_questions(tuple(benchmark.questions()), options.limit, options.seed)
     if options.match is not None:
-        checks = [_check_matched(benchmark, questions, views, model, options, today, own_rules) for model in models]
+        checks = [
+            _check_matched(benchmark, questions, views, model, options, today, own_rules, costing) for model in models
+        ]
         return SeenTable(tuple(checks), len(questions), today.isoformat())
     native = _pictures(benchmark, questions, views, msgspec.structs.replace(options, transport=DEFAULT_TRANSPORT))
     asking = None if costing is None else _asking(benchmark, questions, native, costing, options.repeats)
-    shown, is_fitted = native, parse_transport(options.transport).kind == "fit"
+    transport = parse_transport(options.transport)
+    shown, is_fitted = native, transport.kind == "fit"
+    policies = POLICIES if transport in POLICIES else (*POLICIES, transport)
     if options.transport != DEFAULT_TRANSPORT and not is_fitted:
         shown = _pictures(benchmark, questions, views, options)
     checks = []
@@ -63,7 +68,13 @@ def check_benchmark(
             fit = fit_of(look_up(model, own_rules), model.spec)
             shown = _pictures(benchmark, questions, views, options, fit)
         table = check_pictures(
-            shown, [model], today=today, own_rules=own_rules, native=native if costing else None, asking=asking
+            shown,
+            [model],
+            today=today,
+            own_rules=own_rules,
+            native=native if costing else None,
+            asking=asking,
+            policies=policies,
         )
         checks.append(table.models[0])
     return SeenTable(tuple(checks), len(questions), today.isoformat())
@@ -77,6 +88,7 @@ def _check_matched(
     options: PlanOptions,
     today: datetime.date,
     own_rules: Sequence[Rule],
+    costing: Costing | None,
 ) -> ModelCheck:
     """Return what a model sees of a matched design, with what proves that it matched."""
     ahead = Foresight(model.spec, None, look_up(model, own_rules))
@@ -88,7 +100,8 @@ def _check_matched(
         for one in matcher.match(question)
         for picture in shown_pictures(question.id, one.condition, one.pictures or ())
     )
-    table = check_pictures(shown, [model], today=today, own_rules=own_rules)
+    asking = None if costing is None else _asking(benchmark, questions, shown, costing, options.repeats)
+    table = check_pictures(shown, [model], today=today, own_rules=own_rules, asking=asking)
     return msgspec.structs.replace(table.models[0], matching=matcher.proof())
 
 

@@ -77,7 +77,7 @@ async def told_rule(model: Model, today: datetime.date) -> Told:
     except ModelError as error:
         return Told(reason=f"{model.identity.spec} cannot be asked what it sees: {error.message}")
     if rule is None:
-        return Told(reason=f"the server of {model.identity.spec} does not tell what it does to pictures")
+        return Told(reason=f"{model.identity.spec} does not tell what it does to pictures")
     return Told(rule)
 
 

@@ -37,7 +37,7 @@ class Beginning(Value, frozen=True):
 class CheckedAnswer(msgspec.Struct, frozen=True):
     """One of the first answers, raw, beside what was read from it.
 
-    ``score`` is None if the request got no answer at all.
+    ``score`` is None if the request got no answer at all; ``is_planned_size`` where no reply but a rule tells the size.
     """
 
     request: Request
@@ -45,6 +45,7 @@ class CheckedAnswer(msgspec.Struct, frozen=True):
     score: Score | None
     seen_size: tuple[int, int] | None
     is_bad: bool
+    is_planned_size: bool = False
 
 
 class Listener(Protocol):

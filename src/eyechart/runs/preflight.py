@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from eyechart.runs.listening import CheckedAnswer
 from eyechart.runs.retrying import Stop
-from eyechart.schema import Request, Response, Score, Seen
+from eyechart.runs.sights import Sight
+from eyechart.schema import Request, Response, Score
 from eyechart.views import parse_view
 
 N_QUESTIONS = 2
@@ -35,7 +36,7 @@ def check_first(
     requests: Sequence[Request],
     responses: Mapping[str, Response],
     scores: Mapping[str, Score],
-    seen: Mapping[str, Seen],
+    sights: Mapping[str, Sight],
 ) -> tuple[CheckedAnswer, ...]:
     """Put the first answers beside what was read from them.
 
@@ -45,18 +46,19 @@ def check_first(
         requests: What was asked first.
         responses: By request id; a request without one got no answer.
         scores: By request id.
-        seen: What was observed of the first picture, by request id.
+        sights: What is known of what the model saw, by request id: told by the reply, or else planned.
     """
     checked = []
     for request in requests:
         response, score = responses.get(request.id), scores.get(request.id)
-        look = seen.get(request.id)
+        sight = sights.get(request.id)
         checked.append(
             CheckedAnswer(
                 request=request,
                 response=response,
                 score=score,
-                seen_size=look.seen_size if look else None,
+                seen_size=sight.seen_size if sight else None,
+                is_planned_size=sight is not None and sight.evidence not in {"executed", "reported"},
                 is_bad=_is_bad(request, response, score),
             )
         )

@@ -116,7 +116,7 @@ def _open_sentences(probed: Probed) -> Iterator[str]:
         upper = "no bound" if math.isinf(high) else f"{high:g}" if high < 1e6 else f"{high:.0f}"  # noqa: PLR2004 -- whole numbers
         yield f"{name} may be anything from {low:.0f} to {upper}"
     if found.others:
-        yield f"the readings also fit {', '.join(found.others)}"
+        yield f"the readings also fit another algorithm: {'; '.join(found.others)}"
 
 
 def _limits(probed: Probed) -> Iterator[str]:

@@ -31,11 +31,12 @@ from eyechart.runs.registration import keep_copy
 from eyechart.runs.retrying import Stop
 from eyechart.runs.score import score_run
 from eyechart.runs.shard import ids_of
+from eyechart.runs.sights import read_sights
 from eyechart.runs.spending import answer_dollars
 from eyechart.runs.store import AnswerWriter
 from eyechart.runs.summarise import summarise
 from eyechart.runs.versions import read_versions
-from eyechart.schema import ModelIdentity, Request, Seen, View
+from eyechart.schema import ModelIdentity, Request, View
 
 # A served model without revision or fingerprint may be another one tomorrow.
 MAX_ANSWER_AGE = timedelta(hours=24)
@@ -329,8 +330,8 @@ class _Session:
             for request in first
             if request.id in responses
         }
-        seen: dict[str, Seen] = {row.request_id: row for row in self.store.seen() if row.request_id in wanted}
-        checked = check_first(first, responses, scores, seen)
+        sights = read_sights(row for row in self.store.seen() if row.request_id in wanted)
+        checked = check_first(first, responses, scores, sights)
         self._listener.checked(checked)
         return stop_after(checked) if self.n_open > len(first) else None
 

@@ -12,11 +12,11 @@ from eyechart.schema import Matching, ModelIdentity, Size, Value
 from eyechart.seen.collapse import SeenPicture, group_views, joined_views, shared_questions
 from eyechart.seen.cost import Asking, Cost, cost_of
 from eyechart.seen.ledger import Scale, refusals, seen_by_rule, sent_scale
-from eyechart.seen.policies import PolicyCheck, check_policies, reason_kind, upload_of
+from eyechart.seen.policies import POLICIES, PolicyCheck, check_policies, reason_kind, upload_of
 from eyechart.seen.prices import Price, price_of
 from eyechart.seen.rules import Lookup, Rule, look_up, warnings_of
 from eyechart.seen.shown import ShownPicture
-from eyechart.seen.transport import parse_transport
+from eyechart.seen.transport import Transport, parse_transport
 
 _ENLARGED = 1.01  # grid rounding alone is no enlargement
 
@@ -73,7 +73,7 @@ class ModelCheck(Value, frozen=True, kw_only=True):
         rule_date: When it was read from its source.
         source: Where it is published.
         evidence: ``documented``, ``inferred`` or ``unknown``.
-        reason: Why no rule is known.
+        reason: Why no rule is known, or why the rule tells no size.
         views: In the order they were first shown.
         groups: Views that are one picture to the model for every question, each group in order; singles left out.
         warnings: What to know before trusting the rule.
@@ -97,9 +97,16 @@ class ModelCheck(Value, frozen=True, kw_only=True):
     matching: Matching | None = None
 
     @property
+    def is_known(self) -> bool:
+        """Whether the size on the model's grid is known for every view that is not refused."""
+        return self.rule_id is not None and all(
+            view.seen_size is not None or view.n <= sum(view.refused.values()) for view in self.views
+        )
+
+    @property
     def n_distinct(self) -> int | None:
-        """How many different pictures the views are to the model, None where no rule is known."""
-        return None if self.rule_id is None else len(self.views) - sum(len(group) - 1 for group in self.groups)
+        """How many different pictures the views are to the model, None where their sizes are not known."""
+        return len(self.views) - sum(len(group) - 1 for group in self.groups) if self.is_known else None
 
 
 class SeenTable(Value, frozen=True):
@@ -118,6 +125,7 @@ def check_pictures(
     own_rules: Sequence[Rule] = (),
     native: Sequence[ShownPicture] | None = None,
     asking: Asking | None = None,
+    policies: Sequence[Transport] = POLICIES,
 ) -> SeenTable:
     """Work out what models will see of every picture.
 
@@ -129,6 +137,7 @@ def check_pictures(
         native: The same pictures as they are without any transport policy, to compare policies; none are compared if
             left out.
         asking: How much is asked, for the cost; no cost is worked out if left out.
+        policies: The transport policies to compare.
     """
     pictures = tuple(shown)
     checks = []
@@ -138,7 +147,7 @@ def check_pictures(
         checks.append(
             msgspec.structs.replace(
                 checked,
-                policies=() if native is None else check_policies(native, lookup.rule),
+                policies=() if native is None else check_policies(native, lookup.rule, policies),
                 cost=None if asking is None else _cost(checked, asking, price_of(model, asking.assumed.prices)),
             )
         )
@@ -168,7 +177,7 @@ def sentences(table: SeenTable) -> tuple[str, ...]:
 
 
 def _sentence(model: ModelCheck) -> str:
-    if model.rule_id is None:
+    if not model.is_known:
         return f"unknown ({model.reason})"
     said = [f"{', '.join(group[:-1])} and {group[-1]} are one picture" for group in model.groups]
     refused = [view.view for view in model.views if view.refused]
@@ -197,7 +206,7 @@ def _check_model(
         rule_date=rule.date.isoformat() if rule else None,
         source=rule.source if rule else None,
         evidence=rule.evidence if rule else "unknown",
-        reason=lookup.reason,
+        reason=lookup.reason or next((row.seen.reason for row in rows if _is_unseen(row) and row.seen), None) or "",
         views=tuple(_check_view(view, own, same, near) for view, own in by_view.items()),
         groups=group_views(tuple(by_view), whole),
         warnings=warnings_of(rule, model.settings, today) if rule else (),
@@ -226,6 +235,11 @@ def _rows(pictures: Sequence[ShownPicture], rule: Rule | None) -> list[SeenPictu
         seen = seen_by_rule("", 0, picture, rule, resized, refused, configuration_sha256=sha256)
         rows.append(SeenPicture(shown, seen, refused, n_bytes))
     return rows
+
+
+def _is_unseen(row: SeenPicture) -> bool:
+    """Whether the model takes a picture, and its size there is not known."""
+    return not row.refused and row.seen is not None and row.seen.seen_size is None
 
 
 def _check_view(

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Literal, Protocol, TypeVar, runtime_checkable
+from typing import Literal, Protocol, TypeVar, get_args, runtime_checkable
 
 import msgspec
 import msgspec.structs
@@ -334,6 +334,22 @@ def _decode(path: Path, kind: type[File], known: str) -> File:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} is no TOML file: {error}", hint="see the rule files in the package") from error
     except msgspec.ValidationError as error:
-        raise UsageError(
-            f"{path}: {error}", hint=f"the file holds {known}; see the rule files in the package"
-        ) from error
+        raise UsageError(f"{path}: {error}", hint=_fields_at(str(error), known)) from error
+
+
+def _fields_at(error: str, known: str) -> str:
+    """Return which fields stand at the place of an error."""
+    if ".algorithm" in error:
+        kinds = get_args(AnyAlgorithm)
+        return f"an algorithm is one of {'; '.join(f'{_tag(kind)} ({_names(kind)})' for kind in kinds)}"
+    if ".limits" in error:
+        return f"limits are {_names(Limits)}"
+    return f"a rule holds {_names(Rule, but='provider')}" if ".rules" in error else f"the file holds {known}"
+
+
+def _names(kind: type[msgspec.Struct], but: str = "") -> str:
+    return ", ".join(field.encode_name for field in msgspec.structs.fields(kind) if field.encode_name != but)
+
+
+def _tag(kind: type[msgspec.Struct]) -> str:
+    return str(kind.__struct_config__.tag)

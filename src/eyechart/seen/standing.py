@@ -11,7 +11,7 @@ _STANDING_MEDIA_TYPES = frozenset({"image/jpeg", "image/png", "image/webp"})
 def planned_file(picture: Picture) -> tuple[int | None, str]:
     """Return bytes and media type of the file that a picture will leave in; no bytes where it is encoded later.
 
-    A file with a profile or transparency is encoded later too, which its header as recorded does not show.
+    A file with a profile or transparency is encoded later too; where its header was not read, it is taken for plain.
 
     Example:
         >>> from eyechart.schema import Box, Composition, ImageRef, Recipe, Size
@@ -29,9 +29,10 @@ def planned_file(picture: Picture) -> tuple[int | None, str]:
 
 
 def is_standing_file(picture: Picture) -> bool:
-    """Whether a picture leaves as the very file it comes from, if that holds neither profile nor transparency."""
+    """Whether a picture leaves as the very file it comes from; a file whose header was not read counts as plain."""
     geometry = picture.recipe.geometry
-    if picture.image.media_type not in _STANDING_MEDIA_TYPES or picture.image.exif_orientation != 1:
+    image = picture.image
+    if image.media_type not in _STANDING_MEDIA_TYPES or image.exif_orientation != 1 or image.is_plain is False:
         return False
     if isinstance(geometry, GridComposition) or geometry.size != picture.image.size:
         return False

@@ -114,8 +114,8 @@ def _chosen(found: Sequence[_Found], *, is_known: bool = False) -> Explanation:
 
 
 def _family(algorithm: AnyAlgorithm) -> str:
-    inner = f"/{type(algorithm.then).__name__}" if isinstance(algorithm, ShrunkBefore) else ""
-    return f"{type(algorithm).__name__}{inner}"
+    kind = str(algorithm.__struct_config__.tag).replace("_", " ")
+    return f"{kind}, then {_family(algorithm.then)}" if isinstance(algorithm, ShrunkBefore) else kind
 
 
 def _likelihood(algorithm: AnyAlgorithm, extra: int) -> tuple[int, int, int, float]:
