@@ -15,6 +15,7 @@ from eyechart.stats.codes import Code
 from eyechart.stats.conditions import can_test
 from eyechart.stats.manhattan import GridShape, Shape, distance_weights, estimate_shape, null_band
 from eyechart.stats.paired import DIFFERENCE_METHOD, estimate_differences
+from eyechart.stats.position_spread import SPREAD_METHOD, spread_interval
 from eyechart.stats.proportion import (
     PROPORTION_METHOD,
     ProportionTable,
@@ -105,6 +106,7 @@ def _with_regions(grid: GridSummary, scored: GridScores, scorer_id: str) -> Grid
         return _mean(name, grid.name, numbers, clusters, scorer_id)
 
     n_cells = rows.shape[1]
+    region_std = mean("region_std", sample_sds(rows))
     band = None
     if clusters.n_clusters >= FEWEST_BASES:
         band = band_cells(rows, clusters, weights=draw_weights(clusters.n_clusters, np.random.default_rng(_SEED)))
@@ -116,12 +118,12 @@ def _with_regions(grid: GridSummary, scored: GridScores, scorer_id: str) -> Grid
             if n_cells >= RAREFIED_CELLS
             else None
         ),
-        region_std=mean("region_std", sample_sds(rows)),
+        region_std=region_std,
         region_map_gap=_map_gap(grid.name, found, band, clusters, scorer_id),
         noise_floor=found.noise_floor,
         map_gap_p=found.p,
         cross_fitted_gap=_gain(grid.name, rows, clusters, scorer_id),
-        position_sd=found.position_sd,
+        position_sd=_spread(grid.name, found.position_sd, rows, clusters, region_std),
         omnibus="Cochran's Q" if is_binary else "Friedman's test",
         omnibus_statistic=found.omnibus.statistic,
         omnibus_df=found.omnibus.degrees_of_freedom,
@@ -255,6 +257,20 @@ def _gain(name: str, rows: Floats, clusters: Clusters, scorer_id: str) -> Estima
         method=f"{DIFFERENCE_METHOD}; 10 folds",
         scorer=scorer_id,
         warnings=() if can_test(n_questions, n_clusters) else (Code.TINY_GROUP,),
+    )
+
+
+def _spread(name: str, value: float, rows: Floats, clusters: Clusters, region_std: Estimate) -> Estimate:
+    """Return the spread of the regions beyond noise; it is at most the mean spread within base samples."""
+    low, high = spread_interval(rows, clusters, most=region_std.high)
+    return msgspec.structs.replace(
+        region_std,
+        name="position SD",
+        condition=name,
+        value=value,
+        low=min(low, value),
+        high=max(high, value),
+        method=SPREAD_METHOD,
     )
 
 
