@@ -129,25 +129,33 @@ def _read(folders: "Sequence[Path]", scorer: str | None) -> "tuple[OwnRun, ...]"
 
 
 def _read_grids(folders: "Sequence[Path]", scorer: str | None) -> "tuple[OwnGrids, ...]":
-    """Judge the runs and estimate their grids; nothing is written into the run folders."""
+    """Judge the runs and estimate their grids, Size against 1×1 of another run where need be; nothing is written."""
     from eyechart.runs.cells import read_table
     from eyechart.runs.choosing import choose_scorer
     from eyechart.runs.effects import named_views
+    from eyechart.runs.grid_alone import JudgedGrids, borrow_alone
     from eyechart.runs.grid_board import OwnGrids
     from eyechart.runs.regions import summarise_grids
     from eyechart.runs.score import judge, scorer_id_of
     from eyechart.runs.store import RunStore
 
     stores = [RunStore(folder) for folder in folders]
-    found = []
-    for name, store in zip(_names(stores), stores, strict=True):
+    judged = []
+    for store in stores:
         chosen, mode = choose_scorer(store, scorer)
         scorer_id = scorer_id_of(chosen, mode)
         table = read_table(store, scorer_id, judge(store, chosen, mode))
-        grids = summarise_grids(table, *table.scores(), named_views(table), scorer_id)
-        run = store.run
-        found.append(OwnGrids(name, run.benchmark.name, grids, f"run {run.id}", run.created_at[:10]))
-    return tuple(found)
+        judged.append(JudgedGrids(table, *table.scores(), named_views(table), scorer_id))
+    return tuple(
+        OwnGrids(
+            name,
+            one.table.run.benchmark.name,
+            summarise_grids(*one, borrowed=borrow_alone(one, judged)),
+            f"run {one.table.run.id}",
+            one.table.run.created_at[:10],
+        )
+        for name, one in zip(_names(stores), judged, strict=True)
+    )
 
 
 def _names(stores: "Sequence[RunStore]") -> list[str]:

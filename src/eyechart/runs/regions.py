@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 
 from eyechart.runs.cells import RunTable
+from eyechart.runs.grid_alone import Alone, JudgedGrids, own_alone
 from eyechart.runs.grid_scores import FEWEST_BASES, GridScores, Layout, find_grids, grid_notes, take_scores
 from eyechart.schema import Contrast, DistancePoint, Estimate, GridEffect, GridSummary, RegionCell, View
 from eyechart.stats.arrays import Bools, Floats
@@ -43,7 +44,13 @@ _SEED = 0
 
 
 def summarise_grids(
-    table: RunTable, values: Floats, present: Bools, views: Mapping[str, View], scorer_id: str
+    table: RunTable,
+    values: Floats,
+    present: Bools,
+    views: Mapping[str, View],
+    scorer_id: str,
+    *,
+    borrowed: Alone | None = None,
 ) -> tuple[GridSummary, ...]:
     """Return every needle grid of a run, smallest first, each on its complete base samples.
 
@@ -53,14 +60,12 @@ def summarise_grids(
         present: Same shape, True where there is a score.
         views: Condition → view, of the conditions that are plain views.
         scorer_id: Scorer of the scores.
+        borrowed: Base samples alone (1×1) of other runs, for styles that this one did not ask alone.
     """
     layouts = find_grids(table.conditions, views)
     scored = {layout: take_scores(layout, table, values, present) for layout in layouts}
-    alone = {
-        layout.view.style: (layout.name, scored[layout])
-        for layout in layouts
-        if layout.is_alone and not layout.view.distractor_seed
-    }
+    own = own_alone(JudgedGrids(table, values, present, views, scorer_id))
+    alone = {**(borrowed or {}), **own}
     return tuple(
         _summarise(layout, scored[layout], table, scorer_id, alone.get(layout.view.style)) for layout in layouts
     )
