@@ -148,6 +148,12 @@ class AskedQuestion(msgspec.Struct, frozen=True):
         return any(note.startswith("errata") for note in self.notes)
 
 
+@cache
+def _slots(n_repeats: int, n_rotations: int, n_choices: int) -> tuple[int, ...]:
+    turned = range(min(n_rotations, max(n_choices, 1)))
+    return tuple(repeat * n_rotations + turn for repeat in range(n_repeats) for turn in turned)
+
+
 class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """All cells of a run by question, condition and repeat; a cell that was not planned is absent.
 
@@ -178,9 +184,7 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def slots_of(self, question: AskedQuestion) -> tuple[int, ...]:
         """Return the third indices of a question's cells under one condition: repeats, and within them rotations."""
-        rotations = self.run.n_rotations
-        turned = range(min(rotations, max(question.n_choices, 1)))
-        return tuple(repeat * rotations + turn for repeat in range(self.run.n_repeats) for turn in turned)
+        return _slots(self.run.n_repeats, self.run.n_rotations, question.n_choices)
 
     @property
     def image_groups(self) -> list[str]:
