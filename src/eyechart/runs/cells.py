@@ -1,7 +1,7 @@
 """What each request of a run gave, gathered from the store for counting and estimating."""
 
 from collections.abc import Collection, Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 import msgspec
 import numpy as np
@@ -374,7 +374,15 @@ def _settings(sampling: Sampling, transports: tuple[str, ...]) -> str:
 
 
 def _cut(pictures: tuple[Picture, ...]) -> str:
-    return content_sha256(cut_of(pictures[0])) if len(pictures) == 1 else ""
+    if len(pictures) != 1:
+        return ""
+    file_sha256, *geometry = cut_of(pictures[0])
+    return f"{file_sha256} {_geometry_sha256(tuple(geometry))}"
+
+
+@lru_cache(maxsize=4096)
+def _geometry_sha256(geometry: tuple[object, ...]) -> str:
+    return content_sha256(geometry)  # the cells of a grid are the same for every base sample
 
 
 def _short_side(target: Box) -> float:
