@@ -14,9 +14,10 @@ from eyechart.runs.choosing import choose_scorer, choose_views, defaults_of
 from eyechart.runs.execute import LoopSettings
 from eyechart.runs.folders import Destination
 from eyechart.runs.matching import parse_match
+from eyechart.runs.options import RunOptions
 from eyechart.runs.plan import PlanOptions
 from eyechart.runs.score import score_run
-from eyechart.runs.session import RunOptions, run_benchmark
+from eyechart.runs.session import run_benchmark
 from eyechart.runs.store import RunStore
 from eyechart.runs.summarise import summarise
 from eyechart.schema import GridSummary, Sampling, Summary

@@ -93,6 +93,7 @@ class TransientModelError(ModelError):
         hint: What the reader can do about it.
         retry_after_seconds: The wait the server asked for, if it named one.
         is_connection: Whether no server answered at all.
+        is_overload: Whether fewer requests at a time would have helped: a rate limit, an overloaded server, a timeout.
     """
 
     def __init__(
@@ -102,10 +103,16 @@ class TransientModelError(ModelError):
         *,
         retry_after_seconds: float | None = None,
         is_connection: bool = False,
+        is_overload: bool = False,
     ) -> None:
         super().__init__(message, hint)
         self.retry_after_seconds = retry_after_seconds
         self.is_connection = is_connection
+        self.is_overload = is_overload
+
+
+class OutOfMemoryError(ModelError):
+    """A request that needs more memory than the machine has. Not repeated in this run, asked again in the next."""
 
 
 class RefusedInputError(ModelError):

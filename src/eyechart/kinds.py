@@ -383,6 +383,16 @@ class TellsFingerprint(Protocol):
 
 
 @runtime_checkable
+class ReadsLetters(Protocol):
+    """A model that may tell the probabilities of an answer's first token, for ``Sampling.score_mode`` ``logprob``."""
+
+    @property
+    def reads_letters(self) -> bool:
+        """Whether it does under its settings."""
+        ...
+
+
+@runtime_checkable
 class Prompt(Protocol):
     """A wording. Its id is ``name@version``."""
 

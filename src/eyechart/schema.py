@@ -3,6 +3,7 @@
 Every stored record carries ``schema_version``. Fields are only ever added, with defaults.
 """
 
+import datetime
 import hashlib
 from enum import StrEnum
 from functools import cache
@@ -364,6 +365,10 @@ class ModelIdentity(Value, frozen=True):
         return f"{self.provider}/{self.name}"
 
 
+ScoreMode = Literal["text", "logprob"]
+"""Whether a model writes its answer, or the likeliest option letter is read off its first token's probabilities."""
+
+
 class Sampling(Value, frozen=True):
     """Sampling parameters; None means the parameter is not sent."""
 
@@ -371,6 +376,7 @@ class Sampling(Value, frozen=True):
     top_p: float | None = None
     seed: int | None = None
     max_tokens: int | None = 1024
+    score_mode: ScoreMode = "text"
 
 
 class Request(Record, frozen=True, kw_only=True):
@@ -562,6 +568,35 @@ class Contrast(Record, frozen=True, kw_only=True):
     role: Literal["confirmatory", "exploratory"] | None = None
 
 
+class TokenPrice(Value, frozen=True):
+    """What a provider asks for tokens, in US dollars per million, and when and where that was read."""
+
+    input_per_million: float
+    output_per_million: float
+    date: datetime.date
+    source: str
+
+
+class Expense(Value, frozen=True):
+    """What the answers of a run cost, in US dollars.
+
+    Args:
+        dollars: The sum over answers whose cost is known.
+        n_priced: So many answers.
+        n_answers: Of so many.
+        is_reported: Whether the provider told the cost itself, so that no price was needed.
+        estimated: What the whole run was expected to cost before it began, None if no price was known.
+        price: The price that was used, None where the provider told the cost.
+    """
+
+    dollars: float
+    n_priced: int
+    n_answers: int
+    is_reported: bool = False
+    estimated: float | None = None
+    price: TokenPrice | None = None
+
+
 class BenchmarkIdentity(Value, frozen=True):
     """Which questions were asked: name, revision (a content hash), and the options that made them."""
 
@@ -628,6 +663,8 @@ class Run(Record, frozen=True, kw_only=True):
     n_rotations: int = 1
     choices_taken: dict[str, str] = {}
     command: tuple[str, ...] = ()
+    price: TokenPrice | None = None
+    estimated_dollars: float | None = None
     matching: Matching | None = None
     scorer: str | None = None
     allowed_faults: tuple[str, ...] = ()
@@ -1038,6 +1075,7 @@ class Summary(Record, frozen=True, kw_only=True):
     registration: Registration | None = None
     acuities: tuple[Acuity, ...] = ()
     close_views: tuple[CloseViews, ...] = ()
+    expense: Expense | None = None
     grids: tuple[GridSummary, ...] = ()
     pictures: tuple[PictureGroup, ...] = ()
     averages: tuple[Estimate, ...] = ()

@@ -191,6 +191,12 @@ def test_missing_column_is_named_by_the_flag_that_declares_it(folder, capsys):
     assert "--option image_column=picture" in capsys.readouterr().err
 
 
+def test_the_timeout_reaches_the_sdk_too():
+    from eyechart.cli._flags import ModelFlags
+
+    assert ModelFlags().options(900.0).timeout_seconds == 900.0
+
+
 def test_answers_in_a_file_that_nothing_asks_for_are_said(folder, capsys):
     rows = [{"id": "q0", "view": view, "response": "A"} for view in ("original", "orignal")]
     (folder / "answers.jsonl").write_text("\n".join(map(json.dumps, rows)))

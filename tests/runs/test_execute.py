@@ -303,3 +303,27 @@ def test_a_server_that_is_down_or_refuses_the_key_is_said_before_anything_is_pla
 
 def test_writer_names_are_never_the_same():
     assert len({writer_name() for _ in range(100)}) == 100
+
+
+class TestOverload:
+    """A server that takes three requests at a time gets no more for long, and everything is answered."""
+
+    def test_a_storm_of_429_ends_with_every_answer_and_less_in_flight(self, make):
+        model = make.model(seconds=0.002)
+        n_refused = 0
+
+        def script(ask):
+            nonlocal n_refused
+            if model.n_open > 3:
+                n_refused += 1
+                return TransientModelError("HTTP 429: slow down", is_overload=True)
+            return "A"
+
+        model._script = script
+        told = []
+        listener = Recorded()
+        listener.noted = told.append
+        _, writer = ask_all(make, model, n=60, listener=listener, concurrency=16, patience=QUICK)
+        assert writer.states["answered"] == 120
+        assert any("the server has too much: at most" in sentence for sentence in told)
+        assert n_refused < 120

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from eyechart.errors import AuthenticationError, StoreError, TransientModelError
+from eyechart.errors import AuthenticationError, StoreError, TransientModelError, UsageError
 from eyechart.kinds import Reply
 from eyechart.runs.execute import LoopSettings
 from eyechart.runs.folders import Destination
@@ -387,3 +387,10 @@ def test_null_data_gives_only_cannot_be_told_apart_in_95_percent_of_seeds(make, 
         summary = run(noisy(make, seed, accuracy), n=60, views=views, out=f"null-{seed}").summary
         n_clean += {finding.code for finding in summary.findings} == {"CANNOT_TELL"}
     assert n_clean >= 190
+
+
+def test_letters_by_probability_are_refused_where_the_model_tells_none(make, run):
+    model = make.model()
+    with pytest.raises(UsageError, match="tells no token probabilities"):
+        run(model, sampling=Sampling(score_mode="logprob"))
+    assert model.asked == []

@@ -30,6 +30,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Self
 
+from servers.batches import BatchDesk
 from servers.dialects import Answer, Received, write_answer, write_error
 from servers.faults import Script, error_reply, faulty_answer
 
@@ -70,6 +71,7 @@ class ChatServer:
         log_file: Where to append the log as JSON lines.
         port: 0 takes a free one.
         say: A function that returns status and JSON body of every reply, in place of answers and faults.
+        desk: Takes batches; None knows none.
     """
 
     def __init__(
@@ -83,8 +85,10 @@ class ChatServer:
         log_file: Path | None = None,
         port: int = 0,
         say: Callable[[Received], tuple[int, dict]] | None = None,
+        desk: BatchDesk | None = None,
     ) -> None:
         self._answer = answer
+        self._desk = desk
         self._say = say
         self._script = script or Script()
         self._key = key
@@ -164,6 +168,9 @@ class ChatServer:
         """Answer one request; return whether the connection goes on."""
         if received.path in {"/v1/models", "/v1beta/models"}:
             return await _send_json(writer, 200, {"object": "list", "data": list(self._models)})
+        batched = self._desk.reply(received) if self._desk else None
+        if batched is not None:
+            return await _send_batched(writer, *batched)
         sha256 = hashlib.sha256(received.body).hexdigest()
         n, attempt = len(self.received), self._attempts[sha256]
         self._attempts[sha256] += 1
@@ -213,13 +220,13 @@ async def _read_request(reader: asyncio.StreamReader) -> Received | None:
     line = await reader.readline()
     if not line:
         return None
-    _, path, _ = line.decode("latin-1").split(" ", 2)
+    method, path, _ = line.decode("latin-1").split(" ", 2)
     headers: dict[str, str] = {}
     while (line := await reader.readline()).strip():
         name, _, value = line.decode("latin-1").partition(":")
         headers[name.strip().lower()] = value.strip()
     body = await reader.readexactly(int(headers.get("content-length", 0)))
-    return Received(path.partition("?")[0], headers, body)
+    return Received(path.partition("?")[0], headers, body, method)
 
 
 def _head(status: int, n_bytes: int, content_type: str = "application/json", extra: dict | None = None) -> bytes:
@@ -231,6 +238,18 @@ def _head(status: int, n_bytes: int, content_type: str = "application/json", ext
 async def _send_json(writer: asyncio.StreamWriter, status: int, body: dict, extra: dict | None = None) -> bool:
     payload = json.dumps(body).encode()
     writer.write(_head(status, len(payload), extra=extra) + payload)
+    await writer.drain()
+    return True
+
+
+async def _send_batched(writer: asyncio.StreamWriter, status: int, body: dict | bytes) -> bool:
+    """Send what the batch desk says; status 0 loses the reply."""
+    if status == 0:
+        writer.transport.abort()
+        return False
+    if isinstance(body, dict):
+        return await _send_json(writer, status, body)
+    writer.write(_head(status, len(body), "application/octet-stream") + body)
     await writer.drain()
     return True
 

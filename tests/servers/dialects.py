@@ -35,6 +35,7 @@ class Received:
     path: str
     headers: dict[str, str]
     body: bytes
+    method: str = "POST"
 
     @cached_property
     def json(self) -> dict:
@@ -105,6 +106,7 @@ class Answer:
     output_tokens: object = 3
     image_tokens: object = 85
     reasoning_tokens: object = 0
+    top: tuple[tuple[str, float], ...] = ()
 
 
 def write_answer(dialect: str, answer: Answer, model: str, n: int) -> dict:
@@ -124,7 +126,7 @@ def _chat(answer: Answer, model: str) -> dict:
         "created": 1,
         "model": model,
         "system_fingerprint": "fp_local",
-        "choices": [{"index": 0, "message": message, "finish_reason": answer.finish, "logprobs": None}],
+        "choices": [{"index": 0, "message": message, "finish_reason": answer.finish, "logprobs": _top(answer)}],
         "usage": {
             "prompt_tokens": answer.input_tokens,
             "completion_tokens": answer.output_tokens,
@@ -133,6 +135,12 @@ def _chat(answer: Answer, model: str) -> dict:
             "completion_tokens_details": {"reasoning_tokens": answer.reasoning_tokens},
         },
     }
+
+
+def _top(answer: Answer) -> dict | None:
+    """Return the likeliest first tokens as chat completions tell them, None where there are none."""
+    tokens = [{"token": token, "logprob": value, "bytes": None} for token, value in answer.top]
+    return {"content": [{**tokens[0], "top_logprobs": tokens}]} if tokens else None
 
 
 def _responses(answer: Answer, model: str) -> dict:
@@ -195,8 +203,12 @@ def _generate(answer: Answer, model: str) -> dict:
     if answer.text is not None:
         parts.append({"text": answer.text})
     finish = {"stop": "STOP", "length": "MAX_TOKENS", "content_filter": "SAFETY"}.get(answer.finish, answer.finish)
+    candidate = {"content": {"role": "model", "parts": parts}, "finishReason": finish, "index": 0}
+    if answer.top:
+        tokens = [{"token": token, "logProbability": value} for token, value in answer.top]
+        candidate["logprobsResult"] = {"topCandidates": [{"candidates": tokens}]}
     return {
-        "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": finish, "index": 0}],
+        "candidates": [candidate],
         "usageMetadata": {
             "promptTokenCount": answer.input_tokens,
             "candidatesTokenCount": answer.output_tokens,

@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "check": "Show what models will see of each view, without asking anything.",
     "probe": "Find out what an endpoint does to pictures, by blank pictures of many sizes.",
     "run": "Ask a model every question under every view; run it again to go on.",
+    "annotate": "Let a person answer the same views in the browser, or correct questions and boxes.",
     "score": "Score stored answers again, or predictions made elsewhere, without asking anything.",
     "judge": "Ask a judge model about answers that rules leave open; its replies are stored.",
     "report": "Write the report of a run: HTML, figures, LaTeX and Markdown tables.",

@@ -1,15 +1,18 @@
 """Flags that several commands share, and what they open."""
 
-import sys
+import datetime
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Group, Parameter
 
+from eyechart.cli._command import recorded_command
 from eyechart.cli._durations import read_seconds
+from eyechart.cli._picture_flags import PictureFlags
 from eyechart.errors import UsageError
 from eyechart.registry import load_plugin
+from eyechart.schema import ScoreMode
 from eyechart.settings import parse_pairs, read_toml
 
 if TYPE_CHECKING:
@@ -18,17 +21,18 @@ if TYPE_CHECKING:
     from cyclopts import Token
 
     from eyechart.kinds import Benchmark, ModelOptions
-    from eyechart.runs.session import RunOptions
-    from eyechart.schema import Sampling, View
+    from eyechart.runs.batches import BatchSettings
+    from eyechart.runs.options import RunOptions
+    from eyechart.runs.ray_engine import RayWork
+    from eyechart.runs.view_store import ViewStore
+    from eyechart.schema import Sampling
 
 NOT_SENT = "not-sent"
-_N_SHOWN = 3
 # A question is asked in as many orders as it has choices; there are 26 letters.
 ALL_ROTATIONS = 26
 
 _Asking = Group("Asking", sort_key=2)
 _Model = Group("Model", sort_key=1)
-_Views = Group("Pictures", sort_key=3)
 
 Plugin = Annotated[
     tuple[Path, ...],
@@ -82,7 +86,15 @@ Seconds = Annotated[float, Parameter(converter=read_seconds, n_tokens=1)]
 class ModelFlags:
     """How to reach a model and what it is sent."""
 
-    base_url: Annotated[str | None, Parameter(group=_Model, help="Address of an OpenAI-compatible server.")] = None
+    base_url: Annotated[
+        tuple[str, ...],
+        Parameter(
+            group=_Model,
+            negative="",
+            show_default=False,
+            help="Address of the server; repeat it to balance requests over several that serve the same model.",
+        ),
+    ] = ()
     model_revision: Annotated[
         str | None, Parameter(group=_Model, help="Version of the weights; part of the model's identity.")
     ] = None
@@ -94,13 +106,29 @@ class ModelFlags:
     extra_body: Annotated[
         Path | None, Parameter(group=_Model, help="JSON file sent along with every request; hashed into the identity.")
     ] = None
+    trust_remote_code: Annotated[
+        bool,
+        Parameter(
+            group=_Model,
+            negative="",
+            show_default=False,
+            help="Run Python code from the repository of an hf/ model; recorded in the run.",
+        ),
+    ] = False
+    score_mode: Annotated[
+        ScoreMode,
+        Parameter(group=_Model, help="Let the model write, or read the likeliest letter off its first token."),
+    ] = "text"
     temperature: Annotated[Sent, Parameter(group=_Model, help="Sampling temperature, or not-sent.")] = 0.0
     top_p: Annotated[Sent, Parameter(group=_Model, help="Nucleus sampling, or not-sent.")] = None
     sampling_seed: Annotated[Sent, Parameter(group=_Model, help="Seed sent to the model, or not-sent.")] = None
     max_tokens: Annotated[Sent, Parameter(group=_Model, help="Longest answer in tokens, or not-sent.")] = 1024
 
-    def options(self) -> "ModelOptions":
+    def options(self, timeout_seconds: float = 300.0) -> "ModelOptions":
         """Return what opens the model.
+
+        Args:
+            timeout_seconds: Longest wait for one answer, which the SDK must not cut short.
 
         Raises:
             UsageError: If a file or pair cannot be read.
@@ -109,9 +137,14 @@ class ModelFlags:
 
         settings = read_toml(self.model_config) if self.model_config else {}
         return ModelOptions(
-            base_url=self.base_url,
+            base_url=self.base_url[0] if self.base_url else None,
+            timeout_seconds=timeout_seconds,
             revision=self.model_revision,
-            settings={**settings, **parse_pairs(self.set, "--set")},
+            settings={
+                **settings,
+                **parse_pairs(self.set, "--set"),
+                **({"trust_remote_code": True} if self.trust_remote_code else {}),
+            },
             extra_body=_read_json_object(self.extra_body) if self.extra_body else {},
         )
 
@@ -124,6 +157,7 @@ class ModelFlags:
             top_p=self.top_p,
             seed=_whole(self.sampling_seed, "--sampling-seed"),
             max_tokens=_whole(self.max_tokens, "--max-tokens"),
+            score_mode=self.score_mode,
         )
 
 
@@ -153,7 +187,18 @@ class AskFlags:
             help="Show the choices in so many orders, or all; averaged per question.",
         ),
     ] = 1
-    concurrency: Annotated[int, Parameter(group=_Asking, help="Requests in flight.")] = 8
+    concurrency: Annotated[
+        int, Parameter(group=_Asking, help="Most requests in flight; fewer while the server has too much.")
+    ] = 8
+    rpm: Annotated[float | None, Parameter(group=_Asking, help="Most requests a minute.")] = None
+    tpm: Annotated[float | None, Parameter(group=_Asking, help="Most tokens a minute, in and out.")] = None
+    max_requests: Annotated[
+        int | None, Parameter(group=_Asking, help="Send so many requests in this start, then stop cleanly.")
+    ] = None
+    max_cost: Annotated[
+        float | None, Parameter(group=_Asking, help="Stop cleanly before the run has cost so many dollars.")
+    ] = None
+    price: Annotated[str | None, Parameter(group=_Asking, help="Your own price: $ per million tokens, IN,OUT.")] = None
     timeout: Annotated[Seconds, Parameter(group=_Asking, help="Longest wait for one answer, such as 5m.")] = 300.0
     max_wait: Annotated[
         Seconds, Parameter(group=_Asking, help="Longest wait that a server may ask for before the run ends.")
@@ -178,6 +223,30 @@ class AskFlags:
     new: Annotated[bool, Parameter(group=_Asking, negative="", show_default=False, help="Start a new run folder.")] = (
         False
     )
+    engine: Annotated[
+        Literal["local", "ray"],
+        Parameter(group=_Asking, help="Ask from this process, or over a Ray cluster (RAY_ADDRESS), folders shared."),
+    ] = "local"
+    view_store: Annotated[
+        Path | None, Parameter(group=_Asking, help="Folder of drawn views that runs share, kept within a bound.")
+    ] = None
+    view_store_gb: Annotated[float, Parameter(group=_Asking, help="Bound of --view-store in GB.")] = 20.0
+    batch: Annotated[
+        bool,
+        Parameter(
+            group=_Asking,
+            negative="",
+            show_default=False,
+            help="Ask through the provider's batches (openai, anthropic): half the price, within a day; resumable.",
+        ),
+    ] = False
+    batch_wait: Annotated[
+        Seconds, Parameter(group=_Asking, help="Longest wait for batches in this start; 0 hands over and leaves.")
+    ] = 90_000.0
+    batch_poll: Annotated[Seconds, Parameter(group=_Asking, help="How often to ask how far the batches are.")] = 30.0
+    shard: Annotated[
+        str | None, Parameter(group=_Asking, help="Ask part i of n, written i/n, for job arrays; needs --out.")
+    ] = None
     report: Annotated[
         bool, Parameter(group=_Asking, negative="--no-report", help="Write report.html, figures and tables at the end.")
     ] = True
@@ -224,15 +293,21 @@ class AskFlags:
         Path | None, Parameter(group=_Asking, help="Plan written by check --write-plan; its results are confirmatory.")
     ] = None
 
-    def run_options(self, model: ModelFlags, pictures: "PictureFlags", preset: str | None) -> "RunOptions":
+    def run_options(
+        self, model: ModelFlags, pictures: PictureFlags, preset: str | None, work: "RayWork | None" = None
+    ) -> "RunOptions":
         """Return the options of the run."""
         from eyechart.runs.execute import LoopSettings
         from eyechart.runs.folders import Destination
+        from eyechart.runs.options import RunOptions
         from eyechart.runs.patience import Patience
         from eyechart.runs.plan import PlanOptions
+        from eyechart.runs.rate import RateLimits
         from eyechart.runs.registration import read_plan
-        from eyechart.runs.session import RunOptions
+        from eyechart.runs.shard import read_shard
+        from eyechart.runs.spending import SpendingLimits
         from eyechart.schema import DecodePolicy
+        from eyechart.seen.costs import read_price
         from eyechart.seen.transport import parse_transport
 
         return RunOptions(
@@ -256,97 +331,34 @@ class AskFlags:
                     max_wait_seconds=self.max_wait,
                     wait_for_server_seconds=self.wait_for_server,
                 ),
+                rates=RateLimits(requests=self.rpm, tokens=self.tpm),
+                spending=SpendingLimits(max_requests=self.max_requests, max_dollars=self.max_cost),
             ),
+            batches=self._batches(),
+            view_store=self._view_store(),
+            ray=work,
+            shard=None if self.shard is None else read_shard(self.shard),
+            price=None if self.price is None else read_price(self.price, datetime.datetime.now(tz=datetime.UTC).date()),
             where=Destination(out=self.out, is_new=self.new),
             scorer=self.scorer,
             has_preflight=self.preflight,
             is_same_weights=self.same_weights,
             allows_faults=self.allow_faults,
             protocol=self.protocol,
-            command=("eyechart", *sys.argv[1:]),
+            command=recorded_command(),
             registration=None if self.plan is None else read_plan(self.plan),
             rules=pictures.own_rules(),
         )
 
+    def _view_store(self) -> "ViewStore | None":
+        from eyechart.runs.view_store import ViewStore
 
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class PictureFlags:
-    """Choices that no document settles; the defaults are recorded like any other."""
+        return None if self.view_store is None else ViewStore(self.view_store, int(self.view_store_gb * 10**9))
 
-    border: Annotated[
-        Literal["clip", "shift"], Parameter(group=_Views, help="A crop over the border is cut, or moved inside.")
-    ] = "clip"
-    box_rounding: Annotated[
-        Literal["outward", "nearest", "trunc"], Parameter(group=_Views, help="How box edges become integers.")
-    ] = "outward"
-    size_rounding: Annotated[
-        Literal["half_up", "trunc", "half_even"], Parameter(group=_Views, help="How downsampled sides become integers.")
-    ] = "half_up"
-    target_basis: Annotated[
-        Literal["clipped", "source"], Parameter(group=_Views, help="Crops grow from the clipped box, or as given.")
-    ] = "clipped"
-    exif: Annotated[
-        Literal["ignore", "apply"], Parameter(group=_Views, help="Keep stored pixels, or turn picture and boxes.")
-    ] = "ignore"
-    resampler: Annotated[
-        str, Parameter(group=_Views, help="Resampler; cykooz-lanczos3@1 is faster and draws other pixels.")
-    ] = "pillow-lanczos@1"
-    transport: Annotated[
-        str,
-        Parameter(
-            group=_Views,
-            help="native sends views as they are; fit resizes them to the model's grid, so that sent = seen; "
-            "budget(MIN,MAX) bounds their pixels. With +jpeg95 all leave as JPEG; +jpeg75 is HRScene's.",
-        ),
-    ] = "native"
-    match: Annotated[
-        str | None,
-        Parameter(
-            group=_Views,
-            help="Keep target-px or tokens on the target the same under all views, at levels if given: "
-            "target-px=8,32. One view and several levels vary the pixels alone.",
-        ),
-    ] = None
-    rules: Annotated[
-        Path | None, Parameter(group=_Views, help="TOML file of your own rules of what models see; they come first.")
-    ] = None
+    def _batches(self) -> "BatchSettings | None":
+        from eyechart.runs.batches import BatchSettings
 
-    def match_id(self) -> str | None:
-        """Return the id of the matched design.
-
-        Raises:
-            UsageError: If it is none.
-        """
-        from eyechart.runs.matching import parse_match
-
-        return None if self.match is None else parse_match(self.match).id
-
-    def own_rules(self) -> "tuple[Rule, ...]":
-        """Return the user's rules.
-
-        Raises:
-            UsageError: If the file cannot be read.
-        """
-        from eyechart.seen.rules import read_rule_file
-
-        return read_rule_file(self.rules) if self.rules else ()
-
-    def geometry_policy(self) -> "GeometryPolicy":
-        """Return the geometry policy."""
-        from eyechart.geometry import GeometryPolicy
-
-        return GeometryPolicy(
-            border=self.border,
-            box_rounding=self.box_rounding,
-            size_rounding=self.size_rounding,
-            target_basis=self.target_basis,
-        )
-
-
-if TYPE_CHECKING:
-    from eyechart.geometry import GeometryPolicy
-    from eyechart.seen.rules import Rule
+        return BatchSettings(poll_seconds=self.batch_poll, wait_seconds=self.batch_wait) if self.batch else None
 
 
 def load_plugins(paths: tuple[Path, ...]) -> None:
@@ -369,27 +381,6 @@ def open_named_benchmark(
     for warning in getattr(benchmark, "warnings", ()):
         say(f"warning: {warning}")
     return benchmark
-
-
-def check_targets(benchmark: "Benchmark", views: "Sequence[View]") -> None:
-    """Refuse views that need a target box where no question has one.
-
-    Raises:
-        UsageError: If so; the message counts them, and the hint names those that are possible.
-    """
-    from eyechart.views import format_view, needs_target
-
-    released = set(benchmark.released_views())
-    impossible = [view for view in views if format_view(view) not in released and needs_target(view)]
-    if not impossible or any(question.targets for question in benchmark.questions()):
-        return
-    possible = [format_view(view) for view in views if view not in impossible]
-    names = ", ".join(format_view(view) for view in impossible[:_N_SHOWN])
-    raise UsageError(
-        f"{len(impossible)} of {len(views)} views need a target box ({names}{', …' if impossible[_N_SHOWN:] else ''}), "
-        f"and no question of {benchmark.identity.name} has one",
-        hint=f"give --boxes FILE{', or --views ' + ','.join(possible) if possible else ''}",
-    )
 
 
 def _whole(number: float | None, flag: str) -> int | None:

@@ -9,8 +9,8 @@ from eyechart.errors import UsageError
 from eyechart.kinds import ModelKind, ModelOptions
 from eyechart.opening import open_model
 from eyechart.registry import load, names, unknown_name
+from eyechart.runs.event_loop import run_async
 from eyechart.runs.foresight import told_rule
-from eyechart.runs.session import run_async
 from eyechart.schema import ModelIdentity
 from eyechart.seen.rules import Rule
 

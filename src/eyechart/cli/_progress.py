@@ -58,6 +58,12 @@ class RunProgress:
         n_all, n_settled = sum(beginning.n_planned.values()), sum(beginning.n_settled.values())
         verb = "going on in" if beginning.is_resumed else "run folder"
         self._print(f"{verb} {beginning.folder}: {n_settled} of {n_all} answers are there")
+        if beginning.estimated_dollars is not None and beginning.price is not None:
+            price = beginning.price
+            self._print(
+                f"expected cost ${beginning.estimated_dollars:.2f}, at ${price.input_per_million:g} in and "
+                f"${price.output_per_million:g} out per million tokens ({price.source}, {price.date})"
+            )
         if beginning.n_stale:
             self._print(f"{beginning.n_stale} answers of a served model are older than 24 h and are asked again")
         if beginning.n_missing_pictures:

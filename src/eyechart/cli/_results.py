@@ -15,6 +15,7 @@ _SAID_BY_TABLE = frozenset({"AA_NOISE"})
 
 def show_summary(summary: "Summary") -> None:
     """Print the table of views on stdout; findings, failures and warnings on stderr."""
+    from eyechart.reports import format_expense
     from eyechart.runs.grid_rows import collapse_grids
 
     _show_tables(summary)
@@ -27,6 +28,8 @@ def show_summary(summary: "Summary") -> None:
     for failure in summary.failures:
         where = ", ".join(f"{condition} {n}" for condition, n in failure.conditions.items())
         say(f"{failure.n} × {failure.state}: {failure.cause} ({where})")
+    if summary.expense is not None:
+        say(format_expense(summary.expense))
     for warning in summary.warnings:
         say(f"warning: {warning}")
     say_departures(summary)

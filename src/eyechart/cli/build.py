@@ -11,13 +11,13 @@ from eyechart.cli._flags import (
     Boxes,
     Data,
     Option,
-    PictureFlags,
     Plugin,
-    check_targets,
     load_plugins,
     open_named_benchmark,
 )
 from eyechart.cli._output import Json, notes_console, print_json, say
+from eyechart.cli._picture_flags import PictureFlags
+from eyechart.cli._targets import check_targets
 from eyechart.errors import UsageError
 from eyechart.settings import parse_pairs
 

@@ -6,8 +6,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from eyechart.cli._cost import CostFlags
-from eyechart.cli._flags import Boxes, Data, Option, PictureFlags, Plugin, load_plugins, open_named_benchmark
+from eyechart.cli._flags import Boxes, Data, Option, Plugin, load_plugins, open_named_benchmark
 from eyechart.cli._output import Json, print_json, say
+from eyechart.cli._picture_flags import PictureFlags
 from eyechart.cli._study import StudyFlags
 
 _PICTURES = PictureFlags()

@@ -5,8 +5,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from eyechart.cli._flags import AskFlags, Data, ModelFlags, PictureFlags, open_named_benchmark
+from eyechart.cli._flags import AskFlags, Data, ModelFlags, open_named_benchmark
 from eyechart.cli._output import Json, say
+from eyechart.cli._picture_flags import PictureFlags
 from eyechart.cli.run import ask, show_outcome
 
 _MODEL = ModelFlags()

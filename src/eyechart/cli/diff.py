@@ -13,11 +13,12 @@ from eyechart.stats.corrections import Correction
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from eyechart.runs.compare import Comparison, Difference
+    from eyechart.runs.compare import Comparison, Difference, DiffOptions
     from eyechart.runs.pairing import Side
     from eyechart.runs.store import RunStore
 
 EXIT_BELOW = 4
+_PAIR = 2
 
 
 def diff(
@@ -51,9 +52,9 @@ def diff(
     allow each model, as sets. Different questions, prompts or transports are refused unless allowed by name.
 
     Args:
-        runs: Run folders.
+        runs: Run folders; or two folders of suites, whose runs are compared cell by cell.
     """
-    from eyechart.runs.compare import DiffOptions, compare_runs, compare_views
+    from eyechart.runs.compare import DiffOptions
     from eyechart.stats.codes import Code
 
     load_plugins(plugin)
@@ -66,18 +67,44 @@ def diff(
     options = DiffOptions(
         views=chosen, margin=margin, correction=correction, confidence=confidence, allowed=tuple(allow)
     )
-    sides, scorer_id = _read(runs, scorer)
-    comparison = (
-        compare_views(sides[0], scorer_id, options) if len(sides) == 1 else compare_runs(sides, scorer_id, options)
-    )
+    comparisons = [_compare(pair, scorer, options) for pair in _suite_pairs(runs) or (runs,)]
     if json:
-        print_json(comparison)
+        print_json(comparisons if _suite_pairs(runs) else comparisons[0])
     else:
-        _show(comparison)
-    if fail_below is not None and comparison.lies_below(fail_below):
+        for comparison in comparisons:
+            _show(comparison)
+    if fail_below is not None and any(comparison.lies_below(fail_below) for comparison in comparisons):
         say(f"a difference lies below {100 * fail_below:+g} points")
         return EXIT_BELOW
     return 0
+
+
+def _compare(runs: "Sequence[Path]", scorer: str | None, options: "DiffOptions") -> "Comparison":
+    from eyechart.runs.compare import compare_runs, compare_views
+
+    sides, scorer_id = _read(runs, scorer)
+    return compare_views(sides[0], scorer_id, options) if len(sides) == 1 else compare_runs(sides, scorer_id, options)
+
+
+def _suite_pairs(runs: "Sequence[Path]") -> list[tuple[Path, Path]]:
+    """Return the pairs of runs of one cell where two folders of suites are named; empty where they are runs.
+
+    Raises:
+        UsageError: If two suites have no cell in common.
+    """
+    from eyechart.runs.store import RUN_FILE
+
+    if len(runs) != _PAIR or any((run / RUN_FILE).is_file() for run in runs):
+        return []
+    cells = [{path.parent.name for path in run.glob(f"*/{RUN_FILE}")} for run in runs]
+    if not all(cells):
+        return []
+    common = sorted(cells[0] & cells[1])
+    if not common:
+        raise UsageError(f"{runs[0]} and {runs[1]} have no cell in common", hint="run both from one suite's file")
+    for name in sorted(cells[0] ^ cells[1]):
+        say(f"{name} is in one of the suites only and is not compared")
+    return [(runs[0] / name, runs[1] / name) for name in common]
 
 
 def _read(folders: "Sequence[Path]", scorer: str | None) -> "tuple[list[Side], str]":

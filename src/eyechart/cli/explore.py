@@ -39,7 +39,7 @@ def explore(
     from eyechart.explorer.study import read_study
 
     load_plugins(plugin)
-    listening = _listen(host, port)
+    listening = listen(host, port)
     study = read_study(runs, scorer)
     address = f"http://{host}:{listening.getsockname()[1]}/"
     is_loopback = host in LOOPBACK
@@ -56,11 +56,11 @@ def explore(
     return 0
 
 
-def _listen(host: str, port: int | None) -> socket.socket:
+def listen(host: str, port: int | None) -> socket.socket:
     """Return a socket that listens, before anything slow begins."""
     try:
         return socket.create_server((host, _PORT if port is None else port))
     except OSError as error:
         if port is None:
-            return _listen(host, 0)
+            return listen(host, 0)
         raise UsageError(f"cannot listen on {host}:{port}: {error.strerror}", hint="choose another --port") from error

@@ -70,18 +70,22 @@ def _show_facts(kind: str, name: str, form: Literal["text", "markdown", "latex"]
 def _listing() -> dict[str, list[tuple[str, str]]]:
     from eyechart.hub.collections import COLLECTIONS
     from eyechart.runs.protocols import PROTOCOLS
-    from eyechart.views import PRESETS, format_view
+    from eyechart.views import PRESET_NOTES, PRESETS, format_view
 
     listing = {
         f"{kind}s": [(name, _first_sentence(kind, name)) for name in registry.names(kind)] for kind in registry.KINDS
     }
     listing["presets"] = [
-        (name, f"{len(views)} views: " + ", ".join(format_view(view) for view in views))
+        (name, _preset_line([format_view(view) for view in views], PRESET_NOTES.get(name)))
         for name, views in PRESETS.items()
     ]
     listing["protocols"] = [(protocol.name, protocol.about) for protocol in PROTOCOLS.values()]
     listing["collections"] = [(one.name, one.about) for one in COLLECTIONS.values()]
     return listing
+
+
+def _preset_line(views: list[str], note: str | None) -> str:
+    return f"{len(views)} views: {', '.join(views)}" + (f"; {note}" if note else "")
 
 
 def _first_sentence(kind: str, name: str) -> str:

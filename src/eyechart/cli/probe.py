@@ -40,9 +40,9 @@ def probe(
     from eyechart.cli._progress import RunProgress
     from eyechart.errors import UsageError
     from eyechart.opening import open_model
+    from eyechart.runs.event_loop import run_async
     from eyechart.runs.probe import probe_model
     from eyechart.runs.probe_record import probed_rule, sentences
-    from eyechart.runs.session import run_async
     from eyechart.seen.probing.readings import ladder
     from eyechart.seen.rules import look_up, read_rule_file
 

@@ -1,7 +1,8 @@
 """Ask a model every question under every view."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from cyclopts import Parameter
 
@@ -11,19 +12,27 @@ from eyechart.cli._flags import (
     Data,
     ModelFlags,
     Option,
-    PictureFlags,
     Plugin,
-    check_targets,
     load_plugins,
     open_named_benchmark,
 )
 from eyechart.cli._hub import open_streamed_release
 from eyechart.cli._output import Json, print_json, say
+from eyechart.cli._picture_flags import PictureFlags
+from eyechart.cli._suite import run_suite
+from eyechart.cli._targets import check_targets
+from eyechart.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from eyechart.kinds import Benchmark, Prompt
-    from eyechart.runs.session import Outcome
+    from eyechart.runs.outcome import Outcome
+    from eyechart.runs.ray_engine import RayWork
+    from eyechart.runs.retrying import Stop
     from eyechart.schema import View
+
+Result = TypeVar("Result")
 
 _MODEL = ModelFlags()
 _ASK = AskFlags()
@@ -31,10 +40,15 @@ _PICTURES = PictureFlags()
 
 
 def run(
-    benchmark: str,
+    benchmark: str | None = None,
     /,
     *,
-    model: str,
+    model: str | None = None,
+    suite: Annotated[
+        Path | None, Parameter(help="TOML file of models × benchmarks × views × settings; each is a run that resumes.")
+    ] = None,
+    cell: Annotated[int | None, Parameter(help="Run this cell of the suite alone, from 1.")] = None,
+    slurm: Annotated[Path | None, Parameter(help="Write the suite as a Slurm job array, and run nothing.")] = None,
     views: Annotated[
         str | None,
         Parameter(help="Comma-separated view ids or a preset; the benchmark's own if left out, else sum29."),
@@ -59,13 +73,34 @@ def run(
         model: provider/name, for example openai/gpt-4o, ocr/rapidocr or replay/answers.jsonl.
     """
     load_plugins(plugin)
+    if suite is not None:
+        return run_suite(suite, ask_flags, cell=cell, slurm=slurm, json=json)
+    if benchmark is None or model is None:
+        raise UsageError(
+            "a run needs a benchmark and a model", hint="eyechart run BENCH --model provider/name, or --suite FILE"
+        )
     if ask_flags.protocol is not None:
         ask_flags, option = follow(ask_flags, option, benchmark)
     if stream:
         opened: Benchmark = open_streamed_release(benchmark, data, views or "sum29")
     else:
         opened = open_named_benchmark(benchmark, data, option, boxes)
-    outcome = ask(opened, model, views, model_flags=model_flags, ask_flags=ask_flags, picture_flags=picture_flags)
+    if ask_flags.shard is not None:
+        return _run_shard(opened, model, views, model_flags, ask_flags, picture_flags)
+    work = None
+    if ask_flags.engine == "ray":
+        work = ray_work(
+            benchmark,
+            model,
+            data=data,
+            option=option,
+            plugin=plugin,
+            model_flags=model_flags,
+            timeout_seconds=ask_flags.timeout,
+        )
+    outcome = ask(
+        opened, model, views, model_flags=model_flags, ask_flags=ask_flags, picture_flags=picture_flags, work=work
+    )
     return show_outcome(outcome, json=json, has_report=ask_flags.report)
 
 
@@ -77,21 +112,83 @@ def ask(
     model_flags: ModelFlags,
     ask_flags: AskFlags,
     picture_flags: PictureFlags,
+    work: "RayWork | None" = None,
 ) -> "Outcome":
-    """Run a benchmark with progress on stderr."""
-    from eyechart.cli._progress import RunProgress
-    from eyechart.opening import open_model
-    from eyechart.runs.choosing import defaults_of
+    """Run a benchmark with progress on stderr; with ``work``, over a Ray cluster."""
     from eyechart.runs.session import run_benchmark
+
+    return _with_progress(run_benchmark, benchmark, model, views, model_flags, ask_flags, picture_flags, work)
+
+
+def ray_work(
+    benchmark: str,
+    model: str,
+    *,
+    data: Path | None,
+    option: tuple[str, ...],
+    plugin: tuple[Path, ...],
+    model_flags: ModelFlags,
+    timeout_seconds: float,
+) -> "RayWork":
+    """Return what workers of a cluster open, with paths that hold wherever they run."""
+    from eyechart.runs.ray_engine import RayWork
+    from eyechart.settings import parse_pairs
+
+    return RayWork(
+        benchmark=benchmark,
+        data=None if data is None else str(data.resolve()),
+        benchmark_options=parse_pairs(option, "--option"),
+        model=model,
+        model_options=model_flags.options(timeout_seconds),
+        base_urls=model_flags.base_url,
+        plugins=tuple(str(path.resolve()) for path in plugin),
+    )
+
+
+def _with_progress(
+    start: "Callable[..., Result]",
+    benchmark: "Benchmark",
+    model: str,
+    views: str | None,
+    model_flags: ModelFlags,
+    ask_flags: AskFlags,
+    picture_flags: PictureFlags,
+    work: "RayWork | None" = None,
+) -> "Result":
+    from eyechart.cli._progress import RunProgress
+    from eyechart.runs.balanced import open_balanced
+    from eyechart.runs.choosing import defaults_of
 
     named, preset = choose_views(benchmark, views)
     if ask_flags.blind:
         named = with_blind_views(named)
-    options = ask_flags.run_options(model_flags, picture_flags, preset)
-    opened = open_model(model, model_flags.options())
+    options = ask_flags.run_options(model_flags, picture_flags, preset, work)
+    opened = open_balanced(model, model_flags.options(ask_flags.timeout), model_flags.base_url)
     prompt = open_wording(benchmark, ask_flags.prompt or defaults_of(benchmark).prompt, is_trusted=ask_flags.trust)
     with RunProgress() as progress:
-        return run_benchmark(benchmark, opened, named, prompt, options=options, listener=progress)
+        return start(benchmark, opened, named, prompt, options=options, listener=progress)
+
+
+def _run_shard(
+    benchmark: "Benchmark",
+    model: str,
+    views: str | None,
+    model_flags: ModelFlags,
+    ask_flags: AskFlags,
+    picture_flags: PictureFlags,
+) -> int:
+    """Ask one shard and say what is left; estimates are made once all shards are done."""
+    from eyechart.runs.session import ask_shard
+
+    asked = _with_progress(ask_shard, benchmark, model, views, model_flags, ask_flags, picture_flags)
+    show_stop(asked.stop)
+    folder = asked.store.folder
+    say(f"shard {ask_flags.shard}: {asked.n_planned - asked.n_missing} of {asked.n_planned} answers are there")
+    if asked.n_missing_in_all:
+        say(f"the whole run lacks {asked.n_missing_in_all}; when all shards are done: eyechart report {folder}")
+    else:
+        say(f"all shards are done: eyechart report {folder}")
+    return asked.exit_code
 
 
 def follow(ask_flags: AskFlags, option: tuple[str, ...], benchmark: str) -> tuple[AskFlags, tuple[str, ...]]:
@@ -169,12 +266,18 @@ def show_outcome(outcome: "Outcome", *, json: bool, has_report: bool = True) -> 
     if has_report:
         items = read_items(outcome.store, outcome.summary.scorer)
         say(f"report: {write_all(outcome.summary, outcome.store.folder, items=items)[0]}")
-    if outcome.stop is not None:
-        say(f"error: {outcome.stop.reason}")
-        if outcome.stop.hint:
-            say(f"hint: {outcome.stop.hint}")
+    show_stop(outcome.stop)
     if outcome.n_missing:
         say(f"{outcome.n_missing} of {outcome.n_planned} answers are missing: run the same command again to ask them")
     if outcome.n_unanswerable:
         say(f"{outcome.n_unanswerable} of {outcome.n_planned} requests have no answer for good; the causes stand above")
     return outcome.exit_code
+
+
+def show_stop(stop: "Stop | None") -> None:
+    """Say why a run ended early, if it did."""
+    if stop is None:
+        return
+    say(f"error: {stop.reason}")
+    if stop.hint:
+        say(f"hint: {stop.hint}")

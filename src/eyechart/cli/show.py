@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from eyechart.cli._app import printable
-from eyechart.cli._flags import Data, Option, PictureFlags, Plugin, load_plugins, open_named_benchmark
+from eyechart.cli._flags import Data, Option, Plugin, load_plugins, open_named_benchmark
 from eyechart.cli._output import Json, data_console, print_json, print_table, say
+from eyechart.cli._picture_flags import PictureFlags
 from eyechart.errors import UsageError
 
 if TYPE_CHECKING:

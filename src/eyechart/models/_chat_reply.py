@@ -117,6 +117,27 @@ def chat_reply(body: JsonObject, n_pictures: int) -> Reply:
     )
 
 
+def first_tokens(body: JsonObject) -> list[tuple[str, float]] | None:
+    """Return the likeliest first tokens of a chat completion with the logarithms of their probabilities.
+
+    Returns:
+        Pairs of text and natural logarithm; None where the server told none.
+
+    Example:
+        >>> token = {"token": "A", "logprob": -0.1}
+        >>> first_tokens({"choices": [{"logprobs": {"content": [{**token, "top_logprobs": [token]}]}}]})
+        [('A', -0.1)]
+    """
+    choices = body.get("choices")
+    choice = _object(choices[0]) if isinstance(choices, list) and choices else {}
+    content = _object(choice.get("logprobs")).get("content")
+    first = _object(content[0]) if isinstance(content, list) and content else {}
+    reported = first.get("top_logprobs") or ([first] if first else [])
+    entries = [entry for entry in reported if isinstance(entry, dict)] if isinstance(reported, list) else []
+    found = [(entry.get("token"), entry.get("logprob")) for entry in entries]
+    return [(str(token), float(value)) for token, value in found if isinstance(value, int | float)] or None
+
+
 def read_usage(usage: object) -> Usage | None:
     """Return the reported tokens; a count that is no whole number of at least 0 is left out.
 

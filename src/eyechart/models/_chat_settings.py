@@ -14,6 +14,8 @@ from eyechart.schema import JsonObject, Sampling
 from eyechart.settings import read_settings
 
 NOT_SENT = "not-sent"
+# The most that OpenAI takes.
+N_TOP_TOKENS = 20
 SAMPLING_FLAGS = {
     "temperature": "--temperature",
     "top_p": "--top-p",
@@ -109,6 +111,8 @@ def chat_body(name: str, ask: Ask, settings: ChatSettings, extra_body: JsonObjec
         **sampling_fields(ask.sampling, settings.length_parameter),
         **settings.body_fields(),
     }
+    if ask.sampling.score_mode == "logprob":
+        body |= {"logprobs": True, "top_logprobs": N_TOP_TOKENS, settings.length_parameter: 1}
     return merged(body, extra_body)
 
 

@@ -1,5 +1,6 @@
-"""Where a provider is reached and with which key: from the environment, and never into a message or a file."""
+"""Where a provider is reached, and with which key: from environment or keyring, and never into a message or a file."""
 
+import importlib.util
 import os
 import urllib.parse
 from collections.abc import Mapping
@@ -8,6 +9,7 @@ from eyechart.errors import AuthenticationError, BadRequestError, UsageError
 from eyechart.schema import Value
 
 NO_KEY = "not-needed"
+KEYRING_SERVICE = "eyechart"
 _MIN_REDACTED_CHARACTERS = 4
 
 
@@ -71,27 +73,52 @@ def find_base_url(provider: Provider, given: str | None, environment: Mapping[st
 
 
 def find_key(provider: Provider, base_url: str, environment: Mapping[str, str] = os.environ) -> str:
-    """Return the key, or a placeholder where a server of one's own needs none.
+    """Return the key from the environment, else from the system keyring, or a placeholder where none is needed.
+
+    The keyring is looked at where the ``keyring`` package is installed and the provider's own place needs a key.
 
     Raises:
-        AuthenticationError: If the provider's own place needs a key and the environment holds none, or what it holds
-            cannot be a key.
+        AuthenticationError: If the provider's own place needs a key and there is none, or what was found cannot be one.
     """
-    for variable in filter(None, (provider.key_variable, provider.other_key_variable)):
+    variables = tuple(filter(None, (provider.key_variable, provider.other_key_variable)))
+    for variable in variables:
         key = environment.get(variable, "").strip()
-        if not key:
-            continue
-        if not (key.isascii() and key.isprintable()):
-            raise AuthenticationError(f"{variable} holds characters that no key has", hint="copy the key again")
-        return key
+        if key:
+            return _checked(key, variable)
     if provider.needs_key and base_url == provider.base_url:
+        for variable in variables:
+            key = _from_keyring(variable)
+            if key:
+                return _checked(key, f"{variable} in the system keyring")
         raise AuthenticationError(f"{provider.key_variable} is not set", hint=key_hint(provider))
     return NO_KEY
 
 
+def _checked(key: str, source: str) -> str:
+    if not (key.isascii() and key.isprintable()):
+        raise AuthenticationError(f"{source} holds characters that no key has", hint="copy the key again")
+    return key
+
+
+def _from_keyring(variable: str) -> str:
+    """Return what the system keyring holds for ``eyechart`` under a variable's name, empty if nothing."""
+    if importlib.util.find_spec("keyring") is None:
+        return ""
+    import keyring  # deferred: it looks for the desktop's service
+    import keyring.errors
+
+    try:
+        return (keyring.get_password(KEYRING_SERVICE, variable) or "").strip()
+    except keyring.errors.KeyringError:
+        return ""  # a locked keyring, or a machine without one: the error that follows names the variable
+
+
 def key_hint(provider: Provider) -> str:
     """Return what to do about a missing or rejected key."""
-    return f"set the environment variable {provider.key_variable} to a key that may use this model"
+    return (
+        f"set the environment variable {provider.key_variable} to a key that may use this model, "
+        f"or store it: keyring set {KEYRING_SERVICE} {provider.key_variable}"
+    )
 
 
 def without_key(text: str, key: str) -> str:

@@ -5,7 +5,7 @@ from typing import Generic, Literal, NamedTuple, TypeVar
 
 import msgspec
 
-from eyechart.errors import TransientModelError
+from eyechart.errors import BadRequestError, ModelError, TransientModelError
 from eyechart.kinds import Ask, ModelOptions, Reply
 from eyechart.models._chat_reply import body_failure, read_json
 from eyechart.models._chat_settings import recorded_settings
@@ -54,7 +54,9 @@ class Line(NamedTuple):
     def timeout(self) -> TransientModelError:
         """Return the error for an attempt that did not end in time."""
         return TransientModelError(
-            f"no reply from {self.place} within {self.seconds:g} s", hint="a longer --timeout may help"
+            f"no reply from {self.place} within {self.seconds:g} s",
+            hint="a longer --timeout may help",
+            is_overload=True,
         )
 
     def broken(self, cause: BaseException, *, is_connection: bool) -> TransientModelError:
@@ -101,12 +103,18 @@ class HostedModel(ABC, Generic[Client]):
         Raises:
             ModelError: One of its subclasses says whether to try again.
         """
-        body = self._decoded(await self._exchange(self._connected(), ask))
-        failure = body if isinstance(body, Failure) else self._failure_in(body)
-        if failure is not None:
-            return await self._filtered_or_raise(failure)
-        assert not isinstance(body, Failure)  # noqa: S101 -- narrows the type; failure is set where it is one
-        return self._read(body, len(ask.pictures))
+        if ask.sampling.score_mode == "logprob" and not self.reads_letters:
+            raise BadRequestError(
+                f"{self.identity.spec} tells no token probabilities under these settings",
+                hint="leave out --score-mode logprob, or ask chat completions",
+                parameter="score_mode",
+            )
+        return await self._settled(self._decoded(await self._exchange(self._connected(), ask)), ask)
+
+    @property
+    def reads_letters(self) -> bool:
+        """Whether the interface tells the probabilities of an answer's first token."""
+        return False
 
     async def close(self) -> None:
         """Release the connections."""
@@ -131,7 +139,7 @@ class HostedModel(ABC, Generic[Client]):
         """
 
     @abstractmethod
-    def _read(self, body: JsonObject, n_pictures: int) -> Reply:
+    def _read(self, body: JsonObject, ask: Ask) -> Reply:
         """Return the reply in a decoded body.
 
         Raises:
@@ -153,6 +161,35 @@ class HostedModel(ABC, Generic[Client]):
             self._clients.append(self._connect(self._line))
             self._is_fresh = True
         return self._clients[-1]
+
+    async def _told(self, outcome: Exchange | Failure) -> JsonObject:
+        """Return the JSON of a reply that answers no question.
+
+        Raises:
+            ModelError: If it is an error.
+        """
+        if isinstance(outcome, Failure):
+            await self._filtered_or_raise(outcome)
+            raise TransientModelError(outcome.message)
+        return read_json(outcome.content_type, outcome.payload)  # a server may well say the same twice
+
+    async def _outcome(self, body: JsonObject | Failure, ask: Ask) -> Reply | ModelError:
+        """Return the reply to a question of a batch, or what went wrong with it."""
+        try:
+            return await self._settled(body, ask)
+        except ModelError as error:
+            return error
+
+    async def _settled(self, body: JsonObject | Failure, ask: Ask) -> Reply:
+        """Return the reply to a question, or raise what the body says went wrong."""
+        failure = body if isinstance(body, Failure) else self._failure_in(body)
+        if failure is not None:
+            return await self._filtered_or_raise(failure)
+        assert not isinstance(body, Failure)  # noqa: S101 -- narrows the type; failure is set where it is one
+        reply = self._read(body, ask)
+        clean = without_key(reply.text, self._line.key)
+        thoughts = None if reply.reasoning is None else without_key(reply.reasoning, self._line.key)
+        return msgspec.structs.replace(reply, text=clean, reasoning=thoughts)
 
     def _decoded(self, exchange: Exchange | Failure) -> JsonObject | Failure:
         """Return the JSON body of a reply.

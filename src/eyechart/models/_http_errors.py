@@ -19,6 +19,7 @@ MAX_MESSAGE_CHARACTERS = 500
 
 _BAD_REQUEST, _PAYMENT_REQUIRED, _NOT_FOUND, _TOO_LARGE, _TOO_MANY = 400, 402, 404, 413, 429
 _FIRST_SERVER_ERROR = 500
+_OVERLOAD = frozenset({429, 503, 529})
 _TRANSIENT = frozenset({408, 409, 425, _TOO_MANY})
 _KEY_REJECTED = frozenset({401, 403})
 _WRONG_ADDRESS = frozenset({_NOT_FOUND, 405, 410})
@@ -122,7 +123,8 @@ def model_error(failure: Failure, key_hint: str, url_hint: str) -> ModelError:
     if failure.code in _QUOTA_CODES or status == _PAYMENT_REQUIRED:
         return AuthenticationError(message, hint="the account has no credit left: check its plan and billing")
     if status in _TRANSIENT or status >= _FIRST_SERVER_ERROR:
-        return TransientModelError(message, retry_after_seconds=retry_after_seconds(failure.headers))
+        wait = retry_after_seconds(failure.headers)
+        return TransientModelError(message, retry_after_seconds=wait, is_overload=status in _OVERLOAD)
     if status in _KEY_REJECTED:
         return AuthenticationError(message, hint=key_hint)
     return _refusal(failure, message, url_hint)

@@ -1,16 +1,28 @@
 """One model behind an OpenAI-compatible endpoint, asked through the official SDK."""
 
 import difflib
+from collections.abc import Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar, cast
 
+from eyechart.batching import BatchLimits, BatchProgress
 from eyechart.errors import ModelError
 from eyechart.kinds import Ask, ModelOptions, Reply
 from eyechart.models import _responses
-from eyechart.models._chat_reply import body_failure, chat_reply
+from eyechart.models._chat_reply import body_failure, chat_reply, first_tokens
 from eyechart.models._chat_settings import ChatSettings, chat_body, merged, read_sent_settings
 from eyechart.models._endpoint import Provider, key_hint
 from eyechart.models._hosted import Exchange, HostedModel, Line
 from eyechart.models._http_errors import Failure, model_error
+from eyechart.models._letter_probabilities import with_likeliest_letter
+from eyechart.models._openai_batches import (
+    BATCH_LABEL,
+    BATCH_SECONDS,
+    OPENAI_BATCHES,
+    batch_entries,
+    batch_lines,
+    progress_of,
+)
 from eyechart.models._stainless import RawCall, ask_sdk
 from eyechart.schema import JsonObject, content_sha256
 
@@ -65,6 +77,86 @@ class CompatibleModel(HostedModel["openai.AsyncOpenAI"]):
         super().__init__(provider, name, settings, options)
         self._settings = settings
 
+    @property
+    def batch_limits(self) -> BatchLimits | None:
+        """What one batch may hold; None but for OpenAI itself and what ``--base-url`` puts in its place."""
+        return OPENAI_BATCHES if self._provider.name == "openai" else None
+
+    async def submit_batch(self, bodies: Mapping[str, JsonObject], label: str) -> str:
+        """Hand over request bodies by id and return the batch's id; ``label`` finds it again.
+
+        Raises:
+            ModelError: If the provider did not take it.
+        """
+        import openai  # deferred, see below
+
+        client, line = self._connected(), self._line._replace(seconds=BATCH_SECONDS)
+        path = "/v1/responses" if self._settings.interface == "responses" else "/v1/chat/completions"
+        send = cast("RawCall", client.files.with_raw_response.create)
+        content = ("requests.jsonl", batch_lines(bodies, path), "application/jsonl")
+        file = await self._told(await ask_sdk(openai, line, send, file=content, purpose="batch"))
+        create = cast("RawCall", client.batches.with_raw_response.create)
+        arguments = {"endpoint": path, "completion_window": "24h", "metadata": {BATCH_LABEL: label}}
+        batch = await self._told(await ask_sdk(openai, line, create, input_file_id=file.get("id"), **arguments))
+        return str(batch.get("id"))
+
+    async def find_batch(self, label: str, since: datetime, n_requests: int) -> str | None:
+        """Return the batch with this label, None if there is none.
+
+        Raises:
+            ModelError: If the provider cannot be asked.
+        """
+        import openai  # deferred, see below
+
+        del since, n_requests
+        after: dict[str, str] = {}
+        listing = cast("RawCall", self._connected().batches.with_raw_response.list)
+        while True:
+            page = await self._told(await ask_sdk(openai, self._line, listing, limit=100, **after))
+            entries = [one for one in cast("list[object]", page.get("data") or []) if isinstance(one, dict)]
+            for batch in entries:
+                if (batch.get("metadata") or {}).get(BATCH_LABEL) == label:
+                    return str(batch["id"])
+            if not page.get("has_more") or not entries:
+                return None
+            after = {"after": str(entries[-1]["id"])}
+
+    async def batch_progress(self, batch_id: str) -> BatchProgress:
+        """Return how far a batch is.
+
+        Raises:
+            ModelError: If the provider cannot be asked.
+        """
+        return progress_of(await self._batch(batch_id))
+
+    async def batch_replies(self, batch_id: str, asks: Mapping[str, Ask]) -> list[tuple[str, Reply | ModelError]]:
+        """Return what came back for the requests among ``asks``, by id.
+
+        Raises:
+            ModelError: If the provider cannot be asked.
+        """
+        import openai  # deferred, see below
+
+        batch = await self._batch(batch_id)
+        read = cast("RawCall", self._connected().files.with_raw_response.content)
+        line = self._line._replace(seconds=BATCH_SECONDS)
+        outcomes = []
+        for file_id in filter(None, (batch.get("output_file_id"), batch.get("error_file_id"))):
+            told = await ask_sdk(openai, line, read, file_id=file_id)
+            if isinstance(told, Failure):
+                await self._told(told)
+                continue
+            for request_id, body in batch_entries(told.payload):
+                if request_id in asks:
+                    outcomes.append((request_id, await self._outcome(body, asks[request_id])))
+        return outcomes
+
+    async def _batch(self, batch_id: str) -> JsonObject:
+        import openai  # deferred, see below
+
+        retrieve = cast("RawCall", self._connected().batches.with_raw_response.retrieve)
+        return await self._told(await ask_sdk(openai, self._line, retrieve, batch_id=batch_id))
+
     async def fingerprint(self) -> str | None:
         """Ask the server which weights it serves; None where it does not say.
 
@@ -97,18 +189,31 @@ class CompatibleModel(HostedModel["openai.AsyncOpenAI"]):
     async def _exchange(self, client: "openai.AsyncOpenAI", ask: Ask) -> Exchange | Failure:
         import openai  # deferred, see above
 
-        name, settings, extra = self.identity.name, self._settings, self._options.extra_body
-        if settings.interface == "responses":
-            body = _responses.body(name, ask, settings, extra)
+        body = self.body(ask)
+        if self._settings.interface == "responses":
             create = cast("RawCall", client.responses.with_raw_response.create)
             return await ask_sdk(openai, self._line, create, model=body.pop("model"), extra_body=body)
-        body = chat_body(name, ask, settings, extra)
         create = cast("RawCall", client.chat.completions.with_raw_response.create)
         model, messages = body.pop("model"), body.pop("messages")
         return await ask_sdk(openai, self._line, create, model=model, messages=messages, extra_body=body)
 
-    def _read(self, body: JsonObject, n_pictures: int) -> Reply:
-        return (_responses.reply if self._settings.interface == "responses" else chat_reply)(body, n_pictures)
+    @property
+    def reads_letters(self) -> bool:
+        """Whether the interface tells the probabilities of an answer's first token."""
+        return self._settings.interface == "chat_completions"
+
+    def body(self, ask: Ask) -> JsonObject:
+        """Return the whole body of a request."""
+        name, settings, extra = self.identity.name, self._settings, self._options.extra_body
+        if settings.interface == "responses":
+            return _responses.body(name, ask, settings, extra)
+        return chat_body(name, ask, settings, extra)
+
+    def _read(self, body: JsonObject, ask: Ask) -> Reply:
+        if self._settings.interface == "responses":
+            return _responses.reply(body, len(ask.pictures))
+        reply = chat_reply(body, len(ask.pictures))
+        return reply if ask.sampling.score_mode == "text" else with_likeliest_letter(reply, first_tokens(body), ask)
 
     def _failure_in(self, body: JsonObject) -> Failure | None:
         return _responses.failure(body) if self._settings.interface == "responses" else body_failure(body)
@@ -132,8 +237,8 @@ class CompatibleModel(HostedModel["openai.AsyncOpenAI"]):
 
         client = self._connected()
         listing = cast("RawCall", client.models.with_raw_response.list)
-        outcome = self._decoded(await ask_sdk(openai, self._line._replace(seconds=LISTING_SECONDS), listing))
+        outcome = await ask_sdk(openai, self._line._replace(seconds=LISTING_SECONDS), listing)
         if isinstance(outcome, Failure):
             raise model_error(outcome, key_hint(self._provider), "this server lists no models")
-        entries = outcome.get("data")
+        entries = (await self._told(outcome)).get("data")
         return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []

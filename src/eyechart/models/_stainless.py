@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from eyechart.models._chat_reply import failure_of
 from eyechart.models._hosted import Exchange, Line
@@ -54,6 +54,7 @@ class SdkErrors(Protocol):
 
 
 RawCall = Callable[..., Awaitable[RawReply]]
+Result = TypeVar("Result")
 
 
 async def ask_sdk(sdk: SdkErrors, line: Line, call: RawCall, **arguments: object) -> Exchange | Failure:
@@ -68,10 +69,32 @@ async def ask_sdk(sdk: SdkErrors, line: Line, call: RawCall, **arguments: object
     Raises:
         TransientModelError: If there was no whole reply in time.
     """
+    raw = await call_sdk(sdk, line, call, **arguments)
+    if isinstance(raw, Failure):
+        return raw
+    response = raw.http_response
+    stream = response.extensions.get("network_stream")
+    return Exchange(response.headers.get("content-type", ""), response.content, stream)
+
+
+async def call_sdk(
+    sdk: SdkErrors, line: Line, call: Callable[..., Awaitable[Result]], **arguments: object
+) -> Result | Failure:
+    """Make one call and return what it returns, or what an error status says.
+
+    Args:
+        sdk: The SDK's module.
+        line: Where is asked, and how long the call may take in all.
+        call: A method of the SDK, or a coroutine function that uses some.
+        **arguments: Its arguments.
+
+    Raises:
+        TransientModelError: If there was no whole reply in time.
+    """
     try:
         # The SDK's timeout is per read: a server that drips one byte a second would never meet it.
         async with asyncio.timeout(line.seconds):
-            raw = await call(**arguments)
+            return await call(**arguments)
     except (TimeoutError, sdk.APITimeoutError):
         raise line.timeout() from None
     except sdk.APIStatusError as error:
@@ -81,9 +104,6 @@ async def ask_sdk(sdk: SdkErrors, line: Line, call: RawCall, **arguments: object
         # By name, since the SDKs moved from httpx to httpx2.
         is_connection = type(cause).__name__ in {"ConnectError", "ConnectTimeout", "UnsupportedProtocol"}
         raise line.broken(cause, is_connection=is_connection) from None
-    response = raw.http_response
-    stream = response.extensions.get("network_stream")
-    return Exchange(response.headers.get("content-type", ""), response.content, stream)
 
 
 def _failure(error: Exception) -> Failure:

@@ -3,19 +3,23 @@
 import base64
 import importlib.util
 import re
+from collections.abc import Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Literal, cast
 
 import msgspec
 
-from eyechart.errors import BadRequestError, MissingDependencyError, TransientModelError
+from eyechart.batching import BatchLimits, BatchProgress
+from eyechart.errors import BadRequestError, MissingDependencyError, ModelError, TransientModelError
 from eyechart.kinds import Ask, Model, ModelOptions, Reply, SentPicture
+from eyechart.models._anthropic_batches import ANTHROPIC_BATCHES, BATCH_SECONDS, batch_body, found_batch, progress_of
 from eyechart.models._chat_reply import read_usage
 from eyechart.models._chat_settings import merged, read_sent_settings, sent
 from eyechart.models._endpoint import Provider
 from eyechart.models._hosted import Exchange, HostedModel, Line
 from eyechart.models._http_errors import Failure
 from eyechart.models._reasoning import join_reasoning, split_reasoning
-from eyechart.models._stainless import RawCall, ask_sdk
+from eyechart.models._stainless import RawCall, ask_sdk, call_sdk
 from eyechart.schema import JsonObject
 
 if TYPE_CHECKING:
@@ -77,6 +81,8 @@ class AnthropicKind:
 class AnthropicModel(HostedModel["anthropic.AsyncAnthropic"]):
     """A Claude model, asked by the messages interface."""
 
+    batch_limits: BatchLimits | None = ANTHROPIC_BATCHES
+
     def __init__(self, name: str, settings: AnthropicSettings, options: ModelOptions) -> None:
         super().__init__(PROVIDER, name, settings, options)
         self._settings = settings
@@ -92,23 +98,86 @@ class AnthropicModel(HostedModel["anthropic.AsyncAnthropic"]):
             default_headers={"anthropic-version": self._settings.api_version},
         )
 
+    async def submit_batch(self, bodies: Mapping[str, JsonObject], label: str) -> str:
+        """Hand over request bodies by id and return the batch's id.
+
+        Raises:
+            ModelError: If the provider did not take it.
+        """
+        import anthropic  # deferred, see above
+
+        del label  # Anthropic keeps none
+        create = cast("RawCall", self._connected().messages.batches.with_raw_response.create)
+        requests = [{"custom_id": request_id, "params": body} for request_id, body in bodies.items()]
+        line = self._line._replace(seconds=BATCH_SECONDS)
+        return str((await self._told(await ask_sdk(anthropic, line, create, requests=requests))).get("id"))
+
+    async def find_batch(self, label: str, since: datetime, n_requests: int) -> str | None:
+        """Return the oldest batch made since then that may be the one, by its number of requests; None if none is.
+
+        Raises:
+            ModelError: If the provider cannot be asked.
+        """
+        import anthropic  # deferred, see above
+
+        del label
+        listing = cast("RawCall", self._connected().messages.batches.with_raw_response.list)
+        page = await self._told(await ask_sdk(anthropic, self._line, listing, limit=100))
+        entries = [one for one in cast("list[object]", page.get("data") or []) if isinstance(one, dict)]
+        return found_batch(entries, since, n_requests)
+
+    async def batch_progress(self, batch_id: str) -> BatchProgress:
+        """Return how far a batch is.
+
+        Raises:
+            ModelError: If the provider cannot be asked.
+        """
+        import anthropic  # deferred, see above
+
+        retrieve = cast("RawCall", self._connected().messages.batches.with_raw_response.retrieve)
+        told = await self._told(await ask_sdk(anthropic, self._line, retrieve, message_batch_id=batch_id))
+        return progress_of(told)
+
+    async def batch_replies(self, batch_id: str, asks: Mapping[str, Ask]) -> list[tuple[str, Reply | ModelError]]:
+        """Return what came back for the requests among ``asks``, by id.
+
+        Raises:
+            ModelError: If the provider cannot be asked.
+        """
+        import anthropic  # deferred, see above
+
+        client = self._connected()
+
+        async def collect() -> list[JsonObject]:
+            # The SDK leaves a raw reply of this kind unread, so its own reader is used.
+            return [one.model_dump(mode="json") async for one in await client.messages.batches.results(batch_id)]
+
+        told = await call_sdk(anthropic, self._line._replace(seconds=BATCH_SECONDS), collect)
+        if isinstance(told, Failure):
+            await self._told(told)
+            return []
+        known = [(str(one.get("custom_id")), batch_body(one)) for one in told if one.get("custom_id") in asks]
+        named = [(id_, _named(body) if isinstance(body, Failure) else body) for id_, body in known]
+        return [(request_id, await self._outcome(body, asks[request_id])) for request_id, body in named]
+
     async def _close_client(self, client: "anthropic.AsyncAnthropic") -> None:
         await client.close()
 
     async def _exchange(self, client: "anthropic.AsyncAnthropic", ask: Ask) -> Exchange | Failure:
         import anthropic  # deferred, see above
 
-        body = merged(request_body(self.identity.name, ask, self._settings), self._options.extra_body)
+        body = self.body(ask)
         create = cast("RawCall", client.messages.with_raw_response.create)
         required = {key: body.pop(key) for key in ("model", "messages", "max_tokens")}
         outcome = await ask_sdk(anthropic, self._line, create, **required, extra_body=body)
-        if isinstance(outcome, Failure) and outcome.parameter is None:
-            match = _PARAMETER.match(outcome.message)
-            return outcome._replace(parameter=match[1] if match else None)
-        return outcome
+        return _named(outcome) if isinstance(outcome, Failure) else outcome
 
-    def _read(self, body: JsonObject, n_pictures: int) -> Reply:
-        del n_pictures  # Anthropic reports no image tokens
+    def body(self, ask: Ask) -> JsonObject:
+        """Return the whole body of a request."""
+        return merged(request_body(self.identity.name, ask, self._settings), self._options.extra_body)
+
+    def _read(self, body: JsonObject, ask: Ask) -> Reply:
+        del ask  # Anthropic reports no image tokens
         return read_message(body)
 
 
@@ -163,6 +232,12 @@ def read_message(body: JsonObject) -> Reply:
             **({"stop_details": details} if isinstance(details, dict) else {}),
         },
     )
+
+
+def _named(failure: Failure) -> Failure:
+    """Return a failure with the parameter that its message begins with."""
+    match = _PARAMETER.match(failure.message) if failure.parameter is None else None
+    return failure._replace(parameter=match[1]) if match else failure
 
 
 def _fields(settings: AnthropicSettings) -> JsonObject:

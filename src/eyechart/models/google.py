@@ -10,10 +10,11 @@ import msgspec
 from eyechart.errors import MissingDependencyError, TransientModelError
 from eyechart.kinds import Ask, Model, ModelOptions, Reply
 from eyechart.models._chat_reply import failure_of, observed
-from eyechart.models._chat_settings import merged, read_sent_settings, sent
+from eyechart.models._chat_settings import N_TOP_TOKENS, merged, read_sent_settings, sent
 from eyechart.models._endpoint import Provider
 from eyechart.models._hosted import Exchange, HostedModel, Line
 from eyechart.models._http_errors import Failure
+from eyechart.models._letter_probabilities import with_likeliest_letter
 from eyechart.models._reasoning import join_reasoning, split_reasoning
 from eyechart.schema import JsonObject, Usage
 
@@ -156,8 +157,14 @@ class GoogleModel(HostedModel["genai.Client"]):
             return self._line.timeout()
         return self._line.broken(error, is_connection="Connect" in name and "Disconnect" not in name)
 
-    def _read(self, body: JsonObject, n_pictures: int) -> Reply:
-        return read_content(body, n_pictures)
+    @property
+    def reads_letters(self) -> bool:
+        """Whether the interface tells the probabilities of an answer's first token."""
+        return True
+
+    def _read(self, body: JsonObject, ask: Ask) -> Reply:
+        reply = read_content(body, len(ask.pictures))
+        return reply if ask.sampling.score_mode == "text" else with_likeliest_letter(reply, _first_tokens(body), ask)
 
 
 def _network_errors() -> tuple[type[Exception], ...]:
@@ -190,6 +197,8 @@ def generation_config(ask: Ask, settings: GoogleSettings) -> JsonObject:
         "media_resolution": None if resolution == "not-sent" else f"MEDIA_RESOLUTION_{resolution.upper()}",
         "should_return_http_response": True,
     }
+    if sampling.score_mode == "logprob":
+        config |= {"response_logprobs": True, "logprobs": N_TOP_TOKENS, "max_output_tokens": 1}
     return sent(config)
 
 
@@ -225,17 +234,31 @@ def read_content(body: JsonObject, n_pictures: int) -> Reply:
     )
 
 
+def _first_tokens(body: JsonObject) -> list[tuple[str, float]] | None:
+    """Return the likeliest first tokens with the logarithms of their probabilities, None where there are none."""
+    candidates = body.get("candidates")
+    result = candidates[0].get("logprobsResult") if isinstance(candidates, list) and candidates else None
+    places = result.get("topCandidates") if isinstance(result, dict) else None
+    entries = places[0].get("candidates") if isinstance(places, list) and places else None
+    found = [
+        (str(one.get("token", "")), float(one["logProbability"])) for one in entries or [] if "logProbability" in one
+    ]
+    return found or None
+
+
 def _usage(metadata: object) -> Usage | None:
     if not isinstance(metadata, dict):
         return None
     details = metadata.get("promptTokensDetails")
     by_kind = [one for one in details if isinstance(one, dict)] if isinstance(details, list) else []
     images = [_count(one.get("tokenCount")) for one in by_kind if one.get("modality") == "IMAGE"]
+    answer, thoughts = _count(metadata.get("candidatesTokenCount")), _count(metadata.get("thoughtsTokenCount"))
     return Usage(
         input_tokens=_count(metadata.get("promptTokenCount")),
-        output_tokens=_count(metadata.get("candidatesTokenCount")),
+        # Google counts thoughts apart and bills them as output; the others count them inside.
+        output_tokens=answer if thoughts is None else (answer or 0) + thoughts,
         image_tokens=images[0] if len(images) == 1 else None,
-        reasoning_tokens=_count(metadata.get("thoughtsTokenCount")),
+        reasoning_tokens=thoughts,
     )
 
 

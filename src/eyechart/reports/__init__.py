@@ -18,6 +18,7 @@ from eyechart.reports._anonymous import anonymise, cleaner_of
 from eyechart.reports._benchmark_sections import average_table
 from eyechart.reports._board import board_title, interval_rows, latex_board, markdown_board, text_board, text_rows
 from eyechart.reports._board_html import html_board
+from eyechart.reports._expense import format_expense
 from eyechart.reports._facts import render_facts
 from eyechart.reports._figure_page import figure_page
 from eyechart.reports._figures import drawn_figures
@@ -42,6 +43,7 @@ __all__ = [
     "check_report",
     "figure_page",
     "format_box",
+    "format_expense",
     "grid_tables",
     "html_board",
     "interval_rows",

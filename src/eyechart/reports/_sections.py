@@ -5,8 +5,9 @@ import shlex
 import msgspec
 
 from eyechart.figures import format_count, format_percent, format_px, format_size
+from eyechart.reports._expense import format_dollars
 from eyechart.runs.findings import BLOCKED, CANNOT_TELL
-from eyechart.schema import ConditionSummary, Failure, Finding, Run, Summary, Value
+from eyechart.schema import ConditionSummary, Expense, Failure, Finding, Run, Summary, Value
 
 _PROVIDER_NOTES = {
     "ocr": "OCR model, not a vision-language model",
@@ -89,7 +90,17 @@ def headline_facts(summary: Summary) -> tuple[Fact, ...]:
     ]
     if summary.chance is not None:
         facts.append(Fact(f"{format_percent(summary.chance)} %", "right by chance"))
+    if summary.expense is not None:
+        facts.append(_expense_fact(summary.expense))
     return tuple(facts)
+
+
+def _expense_fact(expense: Expense) -> Fact:
+    basis = "reported" if expense.price is None else f"price of {expense.price.date}"
+    expected = "" if expense.estimated is None else f", {format_dollars(expense.estimated)} expected"
+    return Fact(
+        format_dollars(expense.dollars), f"cost of {format_count(expense.n_priced)} answers ({basis}{expected})"
+    )
 
 
 def claims(summary: Summary) -> tuple[Claim, ...]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from eyechart.runs.reconcile import Reconciliation, reconcile, without_contradicted
 from eyechart.runs.sights import Sight, read_sights
+from eyechart.runs.spending import BATCHED, answer_dollars
 from eyechart.runs.store import RunStore
 from eyechart.schema import (
     Box,
@@ -44,6 +45,8 @@ class Ending(msgspec.Struct, frozen=True):
     finished_at: str | None = None
     provider_fingerprint: str | None = None
     is_random_fill: bool = False
+    reported_dollars: float | None = None
+    is_batched: bool = False
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -335,6 +338,8 @@ def _ending(response: Response) -> Ending:
         response.finished_at,
         response.provider_fingerprint,
         is_random_fill=any(phrase in text for text in texts for phrase in _RANDOM_FILL),
+        reported_dollars=answer_dollars(None, response.extra, None),
+        is_batched=BATCHED in response.extra,
     )
 
 

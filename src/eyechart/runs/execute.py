@@ -6,7 +6,7 @@ import platform
 import re
 import secrets
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from math import inf
@@ -28,31 +28,41 @@ from eyechart.errors import (
 from eyechart.kinds import Ask, AskedIdentity, Model, Reply, TellsFingerprint
 from eyechart.runs.answers import GENERATION
 from eyechart.runs.listening import Listener
+from eyechart.runs.pace import Pace
 from eyechart.runs.patience import Patience
 from eyechart.runs.pictures import LazyPicture, PictureSource, name_place, weight_bytes
+from eyechart.runs.rate import Rate, RateLimits, Turn, check_rates
 from eyechart.runs.replies import Asking, error_row, reply_row
 from eyechart.runs.retrying import Retrying, Stop
 from eyechart.runs.room import Room
 from eyechart.runs.sight import observed_seen
+from eyechart.runs.spending import Spending, SpendingLimits, check_spending
 from eyechart.runs.store import AnswerWriter
+from eyechart.runs.watch import Watch
 from eyechart.schema import JsonObject, ModelIdentity, Request, Response, Sampling, Seen, Value
 
 # A server that is down is said at once; waiting for one is what wait_for_server_seconds is for.
 _FINGERPRINT_ATTEMPTS = 3
+# How often to look whether the first answer under --max-cost is in.
+_FIRST_COST_SECONDS = 0.02
 
 
 class LoopSettings(Value, frozen=True):
     """Limits of the loop; none of them changes an answer.
 
     Args:
-        concurrency: Requests in flight; a model may allow fewer.
+        concurrency: Most requests in flight; a model may allow fewer, and an overloaded server gets fewer.
         max_bytes_in_flight: Bound of the pictures in flight, by their size as sent or, where drawn, as raw pixels.
         patience: Limits of retries and waits.
+        rates: Requests and tokens a minute.
+        spending: Bounds of what is asked and spent.
     """
 
     concurrency: int = 8
     max_bytes_in_flight: int = 256 << 20
     patience: Patience = Patience()
+    rates: RateLimits = RateLimits()
+    spending: SpendingLimits = SpendingLimits()
 
 
 def check_limits(settings: LoopSettings, sampling: Sampling) -> None:
@@ -73,6 +83,8 @@ def check_limits(settings: LoopSettings, sampling: Sampling) -> None:
         raise UsageError(
             f"a timeout of {settings.patience.attempt_seconds:g} s waits for no answer", hint="for example --timeout 5m"
         )
+    check_rates(settings.rates)
+    check_spending(settings.spending)
     if sampling.max_tokens is not None and sampling.max_tokens < 1:
         raise UsageError(
             f"answers of {sampling.max_tokens} tokens say nothing", hint="give --max-tokens from 1, or not-sent"
@@ -102,6 +114,7 @@ class Asker:
         settings: Limits.
         listener: Is told of every answer and wait.
         generations: For requests whose old answer was too old, the generation of the new one.
+        spent: Dollars of every answer of earlier starts.
     """
 
     def __init__(
@@ -113,6 +126,7 @@ class Asker:
         *,
         listener: Listener,
         generations: dict[str, int] | None = None,
+        spent: Sequence[float] = (),
     ) -> None:
         self.n_asked = 0
         self._model, self._pictures, self._writer, self._listener = model, pictures, writer, listener
@@ -120,6 +134,11 @@ class Asker:
         self._generations = generations or {}
         self._retrying = Retrying(settings.patience, listener)
         self._room = Room(settings.max_bytes_in_flight)
+        self._most = min(settings.concurrency, model.max_concurrency or settings.concurrency)
+        self._pace = Pace(self._most)
+        self._rate = Rate(settings.rates)
+        self._spending = Spending(settings.spending, spent)
+        self._watch = Watch(listener)
         self._threads = ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="picture")
         self._fatal: EyechartError | None = None
 
@@ -139,11 +158,11 @@ class Asker:
             ImageError: If a picture cannot be made; the message names question and view.
             StoreError: If an answer cannot be stored; only this drops what is in flight.
         """
-        limit = self._model.max_concurrency or self._settings.concurrency
         waiting = iter(requests)
-        workers = [asyncio.create_task(self._work(waiting)) for _ in range(min(self._settings.concurrency, limit))]
+        workers = [asyncio.create_task(self._work(waiting)) for _ in range(self._most)]
         try:
-            await asyncio.gather(*workers)
+            async with self._watch.running():
+                await asyncio.gather(*workers)
         finally:
             for worker in workers:
                 worker.cancel()
@@ -157,20 +176,24 @@ class Asker:
 
     async def _work(self, waiting: Iterator[Request]) -> None:
         while await self._retrying.may_begin():
-            request = next(waiting, None)
-            if request is None:
-                return
-            async with self._room.hold(self._weight(request)):
-                if self.stop is None:  # it may have come while this waited for room
-                    await self._settle(request)
+            async with self._pace.hold():
+                if self.stop is not None:  # it may have come while this waited for its place
+                    return
+                request = next(waiting, None)
+                if request is None:
+                    return
+                async with self._room.hold(self._weight(request)):
+                    if self.stop is None:
+                        await self._settle(request)
 
     async def _settle(self, request: Request) -> None:
         """Ask one request until it is settled or given up, and store how it ended."""
         pictures = tuple(self._pictures.send(picture) for picture in request.pictures)
+        self._watch.begin(request)
         began = time.monotonic()
         try:
             await self._prepare(pictures)
-            row, reply = await self._attempt(request, pictures)
+            ended = await self._attempt(request, pictures)
         except RefusedInputError as error:  # too large to be made here; the others are asked
             self._store(request, error_row(error, self._asking(request, began, 1)), None, ())
         except (ImageError, GeometryError) as error:
@@ -178,7 +201,10 @@ class Asker:
         except EyechartError as error:
             self._end_by(error)
         else:
-            self._store(request, row, reply, pictures)
+            if ended is not None:
+                self._store(request, *ended, pictures)
+        finally:
+            self._watch.end(request)
 
     def _store(self, request: Request, row: Response, reply: Reply | None, pictures: tuple[LazyPicture, ...]) -> None:
         self._writer.append(row, self._seen(request, reply, pictures))
@@ -195,34 +221,75 @@ class Asker:
         if self._model.reads == "pixels" and pictures:
             await asyncio.get_running_loop().run_in_executor(self._threads, self._pictures.prepare, pictures)
 
-    async def _attempt(self, request: Request, pictures: tuple[LazyPicture, ...]) -> tuple[Response, Reply | None]:
-        """Ask until there is an answer, a final error, or no point in trying again.
+    async def _attempt(
+        self, request: Request, pictures: tuple[LazyPicture, ...]
+    ) -> tuple[Response, Reply | None] | None:
+        """Ask until there is an answer, a final error, or no point in trying again; None if it was never sent.
 
         Raises:
             EyechartError: If the run cannot go on.
         """
         ask = self._ask_of(request, pictures)
-        began = time.monotonic()
-        n_attempts = 0
+        began, n_attempts = time.monotonic(), 0
+        ended: tuple[Response, Reply | None] | None = None
         while True:
+            turn = self._rate.reserve(request)
+            if not await self._retrying.pause(turn.wait_seconds) or not await self._may_send(request):
+                return ended
             n_attempts += 1
             attempt_began = time.monotonic()
-            try:
-                reply = await self._answer(ask)
-            except TransientModelError as error:
-                if await self._retrying.may_repeat(error, n_attempts, time.monotonic() - began):
-                    continue
-                failure: Exception = error
-            except EyechartError as error:
-                if _ends_run(error):
-                    raise
-                failure = error
-            except Exception as error:  # noqa: BLE001 -- a fault of one call or plug-in must not lose the others
-                failure = error
-            else:
-                self._retrying.note_answer()
-                return reply_row(reply, self._asking(request, attempt_began, n_attempts)), reply
-            return error_row(failure, self._asking(request, attempt_began, n_attempts)), None
+            outcome = await self._once(request, ask, turn)
+            asking = self._asking(request, attempt_began, n_attempts)
+            if isinstance(outcome, Reply):
+                return reply_row(outcome, asking), outcome
+            ended = error_row(outcome, asking), None
+            if not isinstance(outcome, TransientModelError):
+                return ended
+            if not await self._retrying.may_repeat(outcome, n_attempts, time.monotonic() - began):
+                return ended
+
+    async def _once(self, request: Request, ask: Ask, turn: Turn) -> Reply | Exception:
+        """Make one attempt and return the reply or why there is none.
+
+        Raises:
+            EyechartError: If the run cannot go on.
+        """
+        began = time.monotonic()
+        reply: Reply | None = None
+        try:
+            reply = await self._answer(ask)
+        except TransientModelError as error:
+            if error.is_overload and self._pace.note_overload(began):
+                self._listener.noted(f"the server has too much: at most {self._pace.limit} requests in flight now")
+            return error
+        except EyechartError as error:
+            if _ends_run(error):
+                raise
+            return error
+        except Exception as error:  # noqa: BLE001 -- a fault of one call or plug-in must not lose the others
+            return error
+        finally:
+            self._note_end(request, turn, reply)
+        self._retrying.note_answer()
+        self._pace.note_answer()
+        return reply
+
+    async def _may_send(self, request: Request) -> bool:
+        """Count an attempt, or end the run where enough was asked or spent."""
+        while self._spending.is_unknown:
+            if not await self._retrying.pause(_FIRST_COST_SECONDS):
+                return False
+        enough = self._spending.why_stop(request)
+        if enough is not None:
+            self._retrying.end(enough.reason, enough.hint)
+            return False
+        self._spending.begin()
+        return True
+
+    def _note_end(self, request: Request, turn: Turn, reply: Reply | None) -> None:
+        usage = None if reply is None else reply.usage
+        self._rate.settle(request, turn, usage)
+        self._spending.end(usage, {} if reply is None else reply.extra)
 
     async def _answer(self, ask: Ask) -> Reply:
         seconds = self._settings.patience.attempt_seconds
@@ -230,7 +297,9 @@ class Asker:
             async with asyncio.timeout(seconds):
                 return await self._model.answer(ask)
         except TimeoutError:
-            raise TransientModelError(f"no answer within {seconds:g} s", hint="a longer --timeout may help") from None
+            raise TransientModelError(
+                f"no answer within {seconds:g} s", hint="a longer --timeout may help", is_overload=True
+            ) from None
 
     def _end_by(self, error: EyechartError) -> None:
         self._fatal = self._fatal or error

@@ -11,7 +11,7 @@ import msgspec
 from eyechart.errors import EyechartError
 from eyechart.runs.plan import Plan
 from eyechart.runs.store import ESTIMATES_FILE, RUN_FILE, RunStore, create_store, open_store
-from eyechart.schema import JsonObject, Run, Seen
+from eyechart.schema import JsonObject, Run, Seen, TokenPrice
 
 RUNS_FOLDER = Path("runs")
 
@@ -31,11 +31,13 @@ class Destination(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Origin(msgspec.Struct, frozen=True, kw_only=True):
-    """When, by which versions and by which command a run was started, and how it is to be scored."""
+    """When, by which versions, by which command and at which cost a run was started, and how it is to be scored."""
 
     now: datetime
     versions: dict[str, str] = {}
     command: tuple[str, ...] = ()
+    price: TokenPrice | None = None
+    estimated_dollars: float | None = None
     scorer: str | None = None
     allowed_faults: tuple[str, ...] = ()
     protocol: str | None = None
@@ -108,6 +110,8 @@ def run_record(plan: Plan, run_id: str, origin: Origin) -> Run:
         n_repeats=options.repeats,
         n_rotations=min(options.rotations, max((len(question.choices) for question in plan.questions), default=1) or 1),
         command=origin.command,
+        price=origin.price,
+        estimated_dollars=origin.estimated_dollars,
         matching=plan.matching,
         scorer=origin.scorer,
         allowed_faults=origin.allowed_faults,

@@ -14,8 +14,10 @@ from eyechart.runs.execute import LoopSettings
 from eyechart.runs.folders import Destination
 from eyechart.runs.gold import right_answer
 from eyechart.runs.listening import Listener
+from eyechart.runs.options import RunOptions
+from eyechart.runs.outcome import Outcome
 from eyechart.runs.protocols import JudgeMode, JudgeRule, find_protocol
-from eyechart.runs.session import Outcome, RunOptions, run_benchmark
+from eyechart.runs.session import run_benchmark
 from eyechart.runs.store import RunStore
 from eyechart.schema import (
     BenchmarkIdentity,

@@ -5,7 +5,7 @@ from typing import Protocol
 
 import msgspec
 
-from eyechart.schema import Request, Response, Score, Value
+from eyechart.schema import Request, Response, Score, TokenPrice, Value
 
 
 class Beginning(Value, frozen=True):
@@ -19,6 +19,8 @@ class Beginning(Value, frozen=True):
         n_stale: Answers too old to be reused.
         n_missing_pictures: Released pictures that do not exist, so that they are not asked.
         predicts_seen: Whether what the model sees is known beforehand.
+        estimated_dollars: What the whole run is expected to cost, None where no price is known.
+        price: The price behind that.
     """
 
     folder: str
@@ -28,6 +30,8 @@ class Beginning(Value, frozen=True):
     n_stale: int = 0
     n_missing_pictures: int = 0
     predicts_seen: bool = False
+    estimated_dollars: float | None = None
+    price: TokenPrice | None = None
 
 
 class CheckedAnswer(msgspec.Struct, frozen=True):

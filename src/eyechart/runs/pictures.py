@@ -21,6 +21,7 @@ from eyechart.kinds import Benchmark
 from eyechart.runs.grids import GridSource
 from eyechart.runs.large_pictures import LargeSource, check_sendable
 from eyechart.runs.plan_options import PlanOptions
+from eyechart.runs.view_store import ViewStore
 from eyechart.schema import Composition, DecodePolicy, GridComposition, ImageRef, Picture, Size
 from eyechart.seen.transport import parse_transport
 
@@ -44,12 +45,18 @@ class PictureSource:
         benchmark: Where the files are.
         max_decoded_bytes: Bound of the decoded originals kept in memory.
         max_drawn_bytes: Bound of the drawn views kept in memory, for questions that share them.
+        kept: Drawn views on disk that runs share.
     """
 
     def __init__(
-        self, benchmark: Benchmark, *, max_decoded_bytes: int = 512 << 20, max_drawn_bytes: int = 192 << 20
+        self,
+        benchmark: Benchmark,
+        *,
+        max_decoded_bytes: int = 512 << 20,
+        max_drawn_bytes: int = 192 << 20,
+        kept: ViewStore | None = None,
     ) -> None:
-        self._benchmark = benchmark
+        self._benchmark, self._kept = benchmark, kept
         self._decoded = DecodedCache(max_decoded_bytes)
         self._large = LargeSource(benchmark.image_path)
         self._grids = GridSource(benchmark, self._decoded_file, self._large)
@@ -111,15 +118,24 @@ class PictureSource:
         standing = self._standing_bytes(picture)
         if standing is not None:
             return standing, picture.image.media_type
+        if self._kept is None:
+            return self._encode_drawn(picture), _PNG
+        content = self._kept.get(picture.recipe_key)
+        if content is None:
+            content = self._encode_drawn(picture)
+            self._kept.put(picture.recipe_key, self.pixel_sha256(picture), content)
+        return content, _PNG
+
+    def _encode_drawn(self, picture: Picture) -> bytes:
         geometry = picture.recipe.geometry
         if isinstance(geometry, GridComposition) and geometry.resized is not None:
-            return encode_png(self.draw(picture)), _PNG
+            return encode_png(self.draw(picture))
         if isinstance(geometry, GridComposition):
-            return self._grids.encode_png(picture, geometry), _PNG
+            return self._grids.encode_png(picture, geometry)
         if self._large.serves(picture):
-            return self._large.encode_png(picture), _PNG
+            return self._large.encode_png(picture)
         resampler = picture.recipe.resampler or DEFAULT_RESAMPLER
-        return encode_composition(self.decoded(picture), geometry, resampler), _PNG
+        return encode_composition(self.decoded(picture), geometry, resampler)
 
     def decoded(self, picture: Picture) -> DecodedImage:
         """Return the decoded file behind a picture, from memory if it was used lately."""

@@ -22,14 +22,14 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
 
     Args:
         request_id: The request.
-        seconds: Time of the last attempt, in seconds.
+        seconds: Time of the last attempt, in seconds; None where it came in a batch.
         finished_at: ISO time at the end.
         attempts: Number of attempts, at least 1.
         extra: What else is stored.
     """
 
     request_id: str
-    seconds: float
+    seconds: float | None
     finished_at: str
     attempts: int = 1
     extra: JsonObject = {}
@@ -53,7 +53,7 @@ def reply_row(reply: Reply, asking: Asking) -> Response:
         reasoning=None if reasoning is None else _storable(reasoning),
         finish=reply.finish,
         usage=reply.usage,
-        seconds=round(asking.seconds, 3),
+        seconds=_rounded(asking.seconds),
         finished_at=asking.finished_at,
         attempts=asking.attempts,
         provider_fingerprint=reply.provider_fingerprint,
@@ -83,7 +83,7 @@ def error_row(error: Exception, asking: Asking) -> Response:
         request_id=asking.request_id,
         state=state,
         error=_storable(cause) or type(error).__name__,
-        seconds=round(asking.seconds, 3),
+        seconds=_rounded(asking.seconds),
         finished_at=asking.finished_at,
         attempts=asking.attempts,
         extra=asking.extra,
@@ -100,6 +100,10 @@ def _state(reply: Reply, text: str, reasoning: str | None) -> ResponseState:
     if finish in _LENGTH or (reasoning and not text.strip()):
         return ResponseState.TRUNCATED
     return ResponseState.ANSWERED
+
+
+def _rounded(seconds: float | None) -> float | None:
+    return None if seconds is None else round(seconds, 3)
 
 
 def _storable(text: str) -> str:

@@ -94,6 +94,10 @@ class Retrying:
     async def _wait(self, seconds: float, error: TransientModelError) -> bool:
         """Sleep, or less if the run ends meanwhile; return whether it goes on."""
         self._listener.waiting(seconds, error.message)
+        return await self.pause(seconds)
+
+    async def pause(self, seconds: float) -> bool:
+        """Sleep, or less if the run ends meanwhile; return whether it goes on."""
         until = time.monotonic() + seconds
         while self.stop is None and (left := until - time.monotonic()) > 0:
             await asyncio.sleep(min(left, _POLL_SECONDS))

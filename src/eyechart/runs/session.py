@@ -1,111 +1,44 @@
 """One run from start to end: plan, resume, ask, score, estimate. Command line and Python API use this one path."""
 
 import asyncio
-import platform
-import threading
-from collections.abc import Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
-from importlib.metadata import PackageNotFoundError, version
-from typing import TypeVar
 
 import msgspec
 
+from eyechart.batching import AsksInBatches
+from eyechart.errors import UsageError
 from eyechart.kinds import Benchmark, HoldsRelease, Model, Prompt, ReviewsPlan, TakesGold
 from eyechart.opening import DEFAULT_SCORER, open_scorer
 from eyechart.releases.fitness import check_fitness
 from eyechart.runs.answers import stale_ids
-from eyechart.runs.choosing import defaults_of
-from eyechart.runs.execute import Asker, LoopSettings, check_limits, read_identity, utc_now, writer_name
-from eyechart.runs.folders import Destination, Origin, find_or_create
+from eyechart.runs.batch_records import BatchLog
+from eyechart.runs.batches import BatchAsker, BatchDesk, BatchSettings
+from eyechart.runs.event_loop import run_async
+from eyechart.runs.execute import Asker, read_identity, utc_now, writer_name
+from eyechart.runs.folders import Origin, find_or_create
 from eyechart.runs.foresight import Foresight, fit_for, foresee, told_rule
 from eyechart.runs.gold import told_answer
 from eyechart.runs.listening import Beginning, Listener, Silent
 from eyechart.runs.matching import gauge_for
-from eyechart.runs.pictures import PictureSource, check_drawing
-from eyechart.runs.plan import Plan, PlanOptions, check_counts, plan_run, shown_answer
+from eyechart.runs.options import RunOptions, batch_limits, checked, expected_cost, why_not
+from eyechart.runs.outcome import Asked, Outcome
+from eyechart.runs.pictures import PictureSource
+from eyechart.runs.plan import Plan, plan_run, shown_answer
 from eyechart.runs.preflight import check_first, choose_first, stop_after
-from eyechart.runs.registration import StudyPlan, keep_copy
+from eyechart.runs.ray_engine import RayWork, ask_by_ray
+from eyechart.runs.registration import keep_copy
 from eyechart.runs.retrying import Stop
 from eyechart.runs.score import score_run
-from eyechart.runs.store import RunStore
+from eyechart.runs.shard import ids_of
+from eyechart.runs.spending import answer_dollars
+from eyechart.runs.store import AnswerWriter
 from eyechart.runs.summarise import summarise
-from eyechart.schema import ModelIdentity, Request, ResponseState, Sampling, Seen, Summary, View
-from eyechart.seen.rules import Rule
+from eyechart.runs.versions import read_versions
+from eyechart.schema import ModelIdentity, Request, Seen, View
 
 # A served model without revision or fingerprint may be another one tomorrow.
 MAX_ANSWER_AGE = timedelta(hours=24)
-EXIT_DONE, EXIT_MISSING = 0, 3
-
-_RECORDED_PACKAGES = ("eyechart", "msgspec", "numpy", "pillow", "openai", "pyvips")
-Result = TypeVar("Result")
-
-
-class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything about a run besides benchmark, model, views and prompt.
-
-    Args:
-        sampling: Sampling parameters.
-        plan: Policies, limit, seed, repeats.
-        loop: Concurrency and patience.
-        where: Which folder.
-        scorer: ``name``, ``name.mode`` or ``name.mode@version``; the benchmark's own if None.
-        has_preflight: Whether the first answers are checked before the rest is asked.
-        is_same_weights: The user vouches that the served model did not change, so that old answers are reused.
-        command: The command line, for ``run.json``.
-        registration: The plan that was written before; a copy is kept in the run folder.
-        rules: The user's own rules of what models see, which come before the bundled ones.
-        max_decoded_bytes: Bound of the decoded originals kept in memory.
-        allows_faults: Whether a published collection with errors is asked all the same.
-        protocol: Name of the protocol that fixed prompt, order, extraction and judge.
-    """
-
-    sampling: Sampling = Sampling()
-    plan: PlanOptions = PlanOptions()
-    loop: LoopSettings = LoopSettings()
-    where: Destination = Destination()
-    scorer: str | None = None
-    has_preflight: bool = True
-    is_same_weights: bool = False
-    command: tuple[str, ...] = ()
-    registration: StudyPlan | None = None
-    rules: tuple[Rule, ...] = ()
-    max_decoded_bytes: int = 512 << 20
-    allows_faults: bool = False
-    protocol: str | None = None
-
-
-class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """How a run ended.
-
-    Args:
-        store: The run folder.
-        summary: What was estimated, also stored in ``estimates.json``.
-        n_planned: All requests of the plan.
-        n_reused: Of these, settled before this process began.
-        n_asked: Requests that this process asked.
-        n_missing: Requests without an answer or final error.
-        n_missing_pictures: Released pictures that do not exist; not asked, and no failure of the run.
-        stop: Why the run ended early; None if it did not.
-    """
-
-    store: RunStore
-    summary: Summary
-    n_planned: int
-    n_reused: int
-    n_asked: int
-    n_missing: int
-    n_missing_pictures: int = 0
-    stop: Stop | None = None
-
-    @property
-    def n_unanswerable(self) -> int:
-        """Requests that ended in a final error other than a refused picture, such as rows that a file does not hold."""
-        return sum(one.states.get(ResponseState.BAD_REQUEST, 0) for one in self.summary.conditions)
-
-    @property
-    def exit_code(self) -> int:
-        """0 if every request has an answer or its picture was refused, which is a finding and no gap; else 3."""
-        return EXIT_MISSING if self.n_missing or self.n_unanswerable else EXIT_DONE
 
 
 def run_benchmark(
@@ -138,10 +71,7 @@ def run_benchmark(
         KeyboardInterrupt: On Ctrl-C, with a clean store.
     """
     options, listener = options or RunOptions(), listener or Silent()
-    options = msgspec.structs.replace(options, scorer=options.scorer or defaults_of(benchmark).scorer)
-    check_drawing(options.plan)
-    check_counts(views, options.plan)
-    check_limits(options.loop, options.sampling)
+    options = checked(options, benchmark, model, views)
     scorer, mode = open_scorer(options.scorer or DEFAULT_SCORER)
     asked = _ask_all(benchmark, model, views, prompt, options=options, listener=listener)
     scorer_id = score_run(asked.store, scorer, mode)
@@ -158,16 +88,25 @@ def run_benchmark(
     )
 
 
-class _Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """What is left of a plan once it was asked: counts, and no request in memory."""
+def ask_shard(
+    benchmark: Benchmark,
+    model: Model,
+    views: Sequence[View],
+    prompt: Prompt,
+    *,
+    options: RunOptions,
+    listener: Listener | None = None,
+) -> Asked:
+    """Ask one part of a run, beside any number of other writers; nothing is scored.
 
-    store: RunStore
-    n_planned: int
-    n_open: int
-    n_asked: int
-    n_missing: int
-    n_missing_pictures: int
-    stop: Stop | None
+    Raises:
+        UsageError: If the options name no shard or no folder.
+        EyechartError: If something is wrong that concerns the whole run.
+    """
+    if options.shard is None or options.where.out is None:
+        raise UsageError("shards need a folder that all of them write to", hint="give --out DIR with --shard i/n")
+    options = checked(options, benchmark, model, views)
+    return _ask_all(benchmark, model, views, prompt, options=options, listener=listener or Silent())
 
 
 def _ask_all(
@@ -178,7 +117,7 @@ def _ask_all(
     *,
     options: RunOptions,
     listener: Listener,
-) -> _Asked:
+) -> Asked:
     """Plan a run, find its folder and ask what is missing there."""
     identity = run_async(read_identity(model, options.loop.patience, listener))
     told = run_async(told_rule(model, utc_now().date()))
@@ -197,8 +136,10 @@ def _ask_all(
     )
     origin = Origin(
         now=utc_now(),
-        versions=_versions(),
+        versions=read_versions(),
         command=options.command,
+        price=options.price,
+        estimated_dollars=expected_cost(options, plan),
         scorer=options.scorer,
         allowed_faults=_check_collection(benchmark, plan, options),
         protocol=options.protocol,
@@ -248,6 +189,7 @@ class _Session:
         self._index = self.store.index()
         self._stale = self._find_stale(plan.model)
         self._plan = msgspec.structs.replace(plan, view_images=())
+        self._own = ids_of(options.shard, plan.questions, plan.requests)
         self.n_asked = 0
         self.n_open = sum(self._is_open(request) for request in plan.requests)
         listener.began(self._beginning(has_prediction=ahead.is_known))
@@ -264,24 +206,30 @@ class _Session:
             self._model.take_gold(self._gold())
         return run_async(self._ask())
 
-    def result(self, stop: Stop | None) -> _Asked:
+    def result(self, stop: Stop | None) -> Asked:
         """Count what was asked, and what is still missing; a stale answer that was not replaced is."""
         rows = self.store.index().rows
-        n_answered = sum(
-            row.state.is_final and row.generation >= self._stale.get(request_id, 0) for request_id, row in rows.items()
-        )
-        return _Asked(
+        answered = {
+            request_id
+            for request_id, row in rows.items()
+            if row.state.is_final and row.generation >= self._stale.get(request_id, 0)
+        }
+        own = [request.id for request in self._plan.requests if self._is_own(request)]
+        return Asked(
             store=self.store,
-            n_planned=len(self._plan.requests),
+            n_planned=len(own),
+            n_missing=sum(request_id not in answered for request_id in own),
+            n_missing_in_all=len(self._plan.requests) - len(answered),
             n_open=self.n_open,
             n_asked=self.n_asked,
-            n_missing=len(self._plan.requests) - n_answered,
             n_missing_pictures=len(self._plan.missing),
             stop=stop,
         )
 
     async def _ask(self) -> Stop | None:
-        pictures = PictureSource(self._benchmark, max_decoded_bytes=self._options.max_decoded_bytes)
+        pictures = PictureSource(
+            self._benchmark, max_decoded_bytes=self._options.max_decoded_bytes, kept=self._options.view_store
+        )
         writer = self.store.open_writer(writer_name())
         asker = Asker(
             self._model,
@@ -290,27 +238,77 @@ class _Session:
             self._options.loop,
             listener=self._listener,
             generations=self._generations(),
+            spent=self._spent(),
         )
         try:
             first = self._first()
             await asker.ask(request for request in first if self._is_open(request))
             stop = asker.stop or self._check(first)
-            if stop is None:
-                asked = {request.id for request in first}
-                await asker.ask(self._open_requests(asked))
-                stop = asker.stop
-            return stop
+            if stop is not None:
+                return stop
+            left = self._open_requests({request.id for request in first})
+            if self._options.ray is not None:
+                return await self._ask_by_ray(self._options.ray, tuple(left))
+            if self._options.batches is not None:
+                return await self._ask_in_batches(left, pictures, writer, asker.n_asked)
+            await asker.ask(left)
+            return asker.stop
         finally:
-            self.n_asked = asker.n_asked
+            self.n_asked += asker.n_asked
             asker.close()
             writer.close()
             await self._model.close()
+
+    async def _ask_by_ray(self, work: RayWork, requests: Sequence[Request]) -> Stop | None:
+        """Ask over a Ray cluster; return why not everything is answered."""
+        n_before = self.store.index().n_rows
+        try:
+            return await asyncio.to_thread(
+                ask_by_ray,
+                work,
+                self.store.folder,
+                requests,
+                self._options.loop,
+                generations=self._generations(),
+                listener=self._listener,
+            )
+        finally:
+            self.n_asked += self.store.index().n_rows - n_before
+
+    async def _ask_in_batches(
+        self, requests: Iterable[Request], pictures: PictureSource, writer: AnswerWriter, n_sent: int
+    ) -> Stop | None:
+        """Ask through the provider's batches; return why not everything is answered."""
+        limits = batch_limits(self._model)
+        assert limits is not None  # noqa: S101 -- checked before the run
+        assert isinstance(self._model, AsksInBatches)  # noqa: S101 -- the same
+        log = BatchLog(self.store.folder, writer_name())
+        asker = BatchAsker(
+            self._model,
+            limits,
+            BatchDesk(
+                self.store,
+                {request.id: request for request in self._plan.requests},
+                pictures,
+                writer,
+                log,
+                self._listener,
+            ),
+            settings=self._options.batches or BatchSettings(),
+            may_spend=why_not(self._options, self._plan.model, sum(self._spent()), n_sent),
+            generations=self._generations(),
+        )
+        try:
+            return await asker.ask(requests)
+        finally:
+            self.n_asked += asker.n_asked
+            log.close()
 
     def _first(self) -> tuple[Request, ...]:
         """Return the requests to check first; none where looking costs nothing or was not wanted."""
         if not self._options.has_preflight or self._model.reads == "identity":
             return ()
-        return choose_first(self._plan.requests)
+        return choose_first(filter(self._is_own, self._plan.requests))
 
     def _check(self, first: Sequence[Request]) -> Stop | None:
         """Show the first answers; return why to stop if too many are bad and there is more to ask."""
@@ -339,8 +337,14 @@ class _Session:
     def _open_requests(self, but: set[str]) -> Iterator[Request]:
         return (request for request in self._plan.requests if request.id not in but and self._is_open(request))
 
+    def _is_own(self, request: Request) -> bool:
+        return self._own is None or request.id in self._own
+
     def _is_open(self, request: Request) -> bool:
-        return request.id in self._stale or not self._index.is_settled(request.id)
+        return self._is_own(request) and not self._is_settled(request)
+
+    def _is_settled(self, request: Request) -> bool:
+        return not (request.id in self._stale or not self._index.is_settled(request.id))
 
     def _find_stale(self, identity: ModelIdentity) -> dict[str, int]:
         is_known = identity.revision is not None or identity.fingerprint is not None
@@ -353,6 +357,14 @@ class _Session:
         known = {request_id: row.generation for request_id, row in self._index.rows.items() if row.generation}
         return {**known, **self._stale}
 
+    def _spent(self) -> list[float]:
+        """Return what every answer of earlier starts cost, where that is bounded."""
+        limits = self._options.loop.spending
+        if limits.max_dollars is None:
+            return []
+        costs = (answer_dollars(row.usage, row.extra, limits.price) for row in self.store.responses(self._index))
+        return [cost for cost in costs if cost is not None]
+
     def _gold(self) -> dict[str, str | None]:
         questions = {question.id: question for question in self._plan.questions}
         return {
@@ -363,9 +375,9 @@ class _Session:
     def _beginning(self, *, has_prediction: bool) -> Beginning:
         n_planned = dict.fromkeys(self._plan.views, 0)
         n_settled = dict.fromkeys(self._plan.views, 0)
-        for request in self._plan.requests:
+        for request in filter(self._is_own, self._plan.requests):
             n_planned[request.condition] = n_planned.get(request.condition, 0) + 1
-            n_settled[request.condition] = n_settled.get(request.condition, 0) + (not self._is_open(request))
+            n_settled[request.condition] = n_settled.get(request.condition, 0) + self._is_settled(request)
         return Beginning(
             folder=str(self.store.folder),
             is_resumed=self.is_resumed,
@@ -374,6 +386,8 @@ class _Session:
             n_stale=len(self._stale),
             n_missing_pictures=len(self._plan.missing),
             predicts_seen=has_prediction,
+            estimated_dollars=self.store.run.estimated_dollars,
+            price=self.store.run.price,
         )
 
 
@@ -382,54 +396,3 @@ def _places(requests: Iterable[Request]) -> Iterator[tuple[str, str]]:
     for request in requests:
         yield request.question_id, request.condition
         yield request.question_id, request.view
-
-
-def run_async(work: Coroutine[object, object, Result]) -> Result:
-    """Run a coroutine to its end, in a thread of its own where this thread already runs an event loop.
-
-    Raises:
-        KeyboardInterrupt: On Ctrl-C, after the coroutine was cancelled and has cleaned up.
-    """
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return asyncio.run(work)
-    return _run_in_thread(work)
-
-
-def _run_in_thread(work: Coroutine[object, object, Result]) -> Result:
-    results: list[Result] = []
-    errors: list[BaseException] = []
-    loop = asyncio.new_event_loop()
-    task = loop.create_task(work)
-
-    def run() -> None:
-        try:
-            results.append(loop.run_until_complete(task))
-        except BaseException as error:  # noqa: BLE001 -- carried to the thread that waits
-            errors.append(error)
-        finally:
-            loop.close()
-
-    thread = threading.Thread(target=run, name="eyechart-run")
-    thread.start()
-    try:
-        thread.join()
-    except KeyboardInterrupt:
-        loop.call_soon_threadsafe(task.cancel)
-        thread.join()
-        raise
-    if errors:
-        raise errors[0]
-    return results[0]
-
-
-def _versions() -> dict[str, str]:
-    """Return the versions that drew, asked and estimated."""
-    found = {"python": platform.python_version()}
-    for package in _RECORDED_PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found

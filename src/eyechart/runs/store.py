@@ -190,6 +190,8 @@ def create_store(folder: Path, run: Run, plan: Plan, seen: Iterable[Seen]) -> Ru
     Raises:
         StoreError: If the folder holds other files, or cannot be written.
     """
+    if (folder / RUN_FILE).is_file():  # another writer has just made it
+        return open_store(folder, plan)
     _check_ours(folder)
     files: tuple[tuple[str, Iterable[Record]], ...] = (
         ("questions.jsonl", plan.questions),
@@ -251,7 +253,7 @@ def _check_ours(folder: Path) -> None:
         for path in folder.iterdir()
         if path.name not in _PLANNED_FILES and not path.name.startswith(tuple(f".{name}." for name in _temporary()))
     ]
-    if foreign:
+    if foreign and not (folder / RUN_FILE).is_file():
         raise StoreError(
             f"{folder} is no run folder and holds other files, among them {min(foreign)}",
             hint="give --out a new or empty folder",

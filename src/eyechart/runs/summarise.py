@@ -21,6 +21,7 @@ from eyechart.runs.effects import (
     named_views,
     with_detectable,
 )
+from eyechart.runs.expense import expense_of
 from eyechart.runs.failures import group_failures
 from eyechart.runs.findings import find
 from eyechart.runs.items import Items, read_items
@@ -148,6 +149,7 @@ def estimate(
         n_questions=len(table.questions),
         n_clusters=find_clusters(table.image_groups).n_clusters,
         usage=total_usage(whole.cells.values()),
+        expense=expense_of(whole.run, whole.cells.values()),
         effects=effects,
         decompositions=decompositions(scores, shown, views),
         flips=count_flips(scores, headlines, controls),

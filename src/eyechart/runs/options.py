@@ -1,0 +1,144 @@
+"""Everything about a run besides benchmark, model, views and prompt, and what of it cannot be run."""
+
+from collections.abc import Callable, Sequence
+
+import msgspec
+
+from eyechart.batching import AsksInBatches, BatchLimits
+from eyechart.errors import UsageError
+from eyechart.kinds import Benchmark, Model, ReadsLetters
+from eyechart.runs.batches import BatchSettings
+from eyechart.runs.choosing import defaults_of
+from eyechart.runs.execute import LoopSettings, check_limits
+from eyechart.runs.folders import Destination
+from eyechart.runs.pictures import check_drawing
+from eyechart.runs.plan import Plan, PlanOptions, check_counts
+from eyechart.runs.ray_engine import RayWork, check_ray
+from eyechart.runs.registration import StudyPlan
+from eyechart.runs.retrying import Stop
+from eyechart.runs.shard import Shard
+from eyechart.runs.spending import BATCH_DISCOUNT
+from eyechart.runs.view_store import ViewStore
+from eyechart.schema import ModelIdentity, Request, Sampling, TokenPrice, View
+from eyechart.seen.costs import estimate_dollars, token_price
+from eyechart.seen.rules import Rule
+
+
+class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Everything about a run besides benchmark, model, views and prompt.
+
+    Args:
+        sampling: Sampling parameters.
+        plan: Policies, limit, seed, repeats.
+        loop: Concurrency and patience.
+        where: Which folder.
+        scorer: ``name``, ``name.mode`` or ``name.mode@version``; the benchmark's own if None.
+        has_preflight: Whether the first answers are checked before the rest is asked.
+        is_same_weights: The user vouches that the served model did not change, so that old answers are reused.
+        command: The command line, for ``run.json``.
+        registration: The plan that was written before; a copy is kept in the run folder.
+        rules: The user's own rules of what models see, which come before the bundled ones.
+        max_decoded_bytes: Bound of the decoded originals kept in memory.
+        allows_faults: Whether a published collection with errors is asked all the same.
+        protocol: Name of the protocol that fixed prompt, order, extraction and judge.
+        price: What tokens cost; the bundled price of the model if left out.
+        shard: The part of the run that this process asks; everything if left out.
+        ray: What workers of a Ray cluster open; None asks from this process.
+        view_store: Drawn views on disk that runs share; None draws each when it is asked.
+        batches: How to wait for the provider's batches; None asks one by one.
+    """
+
+    sampling: Sampling = Sampling()
+    plan: PlanOptions = PlanOptions()
+    loop: LoopSettings = LoopSettings()
+    where: Destination = Destination()
+    scorer: str | None = None
+    has_preflight: bool = True
+    is_same_weights: bool = False
+    command: tuple[str, ...] = ()
+    registration: StudyPlan | None = None
+    rules: tuple[Rule, ...] = ()
+    max_decoded_bytes: int = 512 << 20
+    allows_faults: bool = False
+    protocol: str | None = None
+    price: TokenPrice | None = None
+    shard: Shard | None = None
+    batches: BatchSettings | None = None
+    view_store: ViewStore | None = None
+    ray: RayWork | None = None
+
+
+def _with_price(options: RunOptions, identity: ModelIdentity) -> RunOptions:
+    """Return the options with the price that holds for this model, where one is known."""
+    price = options.price or token_price(identity)
+    spending = msgspec.structs.replace(options.loop.spending, price=price)
+    loop = msgspec.structs.replace(options.loop, spending=spending)
+    return msgspec.structs.replace(options, price=price, loop=loop)
+
+
+def checked(options: RunOptions, benchmark: Benchmark, model: Model, views: Sequence[View]) -> RunOptions:
+    """Return the options with the benchmark's scorer and the model's price, where nothing else is given.
+
+    Raises:
+        UsageError: If something in them cannot be run with this model.
+    """
+    options = msgspec.structs.replace(options, scorer=options.scorer or defaults_of(benchmark).scorer)
+    options = _with_price(options, model.identity)
+    reads_letters = isinstance(model, ReadsLetters) and model.reads_letters
+    if options.sampling.score_mode == "logprob" and not reads_letters:
+        raise UsageError(
+            f"{model.identity.spec} tells no token probabilities under these settings",
+            hint="leave out --score-mode logprob; hf/… and chat completions tell them",
+        )
+    if options.batches is not None and batch_limits(model) is None:
+        raise UsageError(
+            f"{model.identity.spec} has no batch interface", hint="leave out --batch; openai/… and anthropic/… have one"
+        )
+    if options.ray is not None:
+        check_ray(options.loop)
+    check_drawing(options.plan)
+    check_counts(views, options.plan)
+    check_limits(options.loop, options.sampling)
+    return options
+
+
+def estimated_cost(requests: Sequence[Request], model: ModelIdentity, price: TokenPrice | None) -> float | None:
+    """Return what requests are expected to cost in US dollars, None where no price is known."""
+    return None if price is None else round(estimate_dollars(requests, model, price), 6)
+
+
+def expected_cost(options: RunOptions, plan: Plan) -> float | None:
+    """Return what a whole run is expected to cost in US dollars, None where no price is known."""
+    dollars = estimated_cost(plan.requests, plan.model, options.price)
+    return dollars if dollars is None or options.batches is None else dollars * BATCH_DISCOUNT
+
+
+def batch_limits(model: Model) -> BatchLimits | None:
+    """Return what a batch of this model may hold, None where there are no batches."""
+    return model.batch_limits if isinstance(model, AsksInBatches) else None
+
+
+def why_not(
+    options: "RunOptions", model: ModelIdentity, spent: float, n_sent: int
+) -> "Callable[[Sequence[Request]], Stop | None]":
+    """Return a judge of batches: it says why one must not be handed over, None if it may.
+
+    Args:
+        options: The bounds.
+        model: Whose picture tokens are estimated.
+        spent: What earlier answers cost, in US dollars.
+        n_sent: Requests sent in this start so far.
+    """
+    limits, counts = options.loop.spending, [n_sent, 0.0]
+
+    def judge(requests: Sequence[Request]) -> Stop | None:
+        expected = BATCH_DISCOUNT * (estimated_cost(requests, model, limits.price) or 0.0)
+        counts[0] += len(requests)
+        counts[1] += expected
+        if limits.max_requests is not None and counts[0] > limits.max_requests:
+            return Stop(f"--max-requests {limits.max_requests} allows no batch of {len(requests)} requests more")
+        if limits.max_dollars is not None and spent + counts[1] > limits.max_dollars:
+            return Stop(f"--max-cost {limits.max_dollars:g} allows no batch of {len(requests)} requests more")
+        return None
+
+    return judge

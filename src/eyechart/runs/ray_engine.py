@@ -1,0 +1,228 @@
+"""Ask over a Ray cluster: Ray Data hands missing requests to workers, and each appends to the run folder."""
+
+import importlib.util
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import msgspec
+
+from eyechart.errors import EyechartError, MissingDependencyError, UsageError
+from eyechart.kinds import ModelOptions
+from eyechart.opening import open_benchmark
+from eyechart.registry import load_plugin
+from eyechart.runs.balanced import open_balanced
+from eyechart.runs.event_loop import run_async
+from eyechart.runs.execute import Asker, LoopSettings, writer_name
+from eyechart.runs.listening import Listener, Silent
+from eyechart.runs.pictures import PictureSource
+from eyechart.runs.rate import RateLimits
+from eyechart.runs.retrying import Stop
+from eyechart.runs.store import RunStore
+from eyechart.schema import JsonObject, Request, decode_record, encode_record
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# A block whose worker dies is tried again so often; then it is left out, and its requests stay missing.
+_MOST_RETRIES = 2
+_BLOCK_REQUESTS = 16
+_SAID_EVERY = 10
+
+
+class RayWork(msgspec.Struct, frozen=True, kw_only=True):
+    """What a worker on another machine opens by name; folders must be the same on all machines.
+
+    Args:
+        benchmark: Name of the benchmark.
+        data: Its file or folder.
+        benchmark_options: Its options.
+        model: ``provider/name``.
+        model_options: How it is reached.
+        base_urls: Its servers; requests are balanced over them.
+        plugins: Plug-in files.
+        n_workers: Workers; one for each CPU of the cluster if None.
+        address: The cluster; None is the one of ``RAY_ADDRESS``, or a new one on this machine.
+    """
+
+    benchmark: str
+    data: str | None = None
+    benchmark_options: JsonObject = {}
+    model: str
+    model_options: ModelOptions
+    base_urls: tuple[str, ...] = ()
+    plugins: tuple[str, ...] = ()
+    n_workers: int | None = None
+    address: str | None = None
+
+
+def check_ray(loop: LoopSettings) -> None:
+    """Refuse what cannot be kept over several machines.
+
+    Raises:
+        MissingDependencyError: If Ray is not installed.
+        UsageError: If costs or requests are bounded, which needs one place that counts.
+    """
+    if importlib.util.find_spec("ray") is None:
+        raise MissingDependencyError("ray", "ray")
+    if loop.spending.max_dollars is not None or loop.spending.max_requests is not None:
+        raise UsageError(
+            "--engine ray cannot keep --max-cost or --max-requests over several machines",
+            hint="leave them out, or ask with --engine local",
+        )
+
+
+def ask_by_ray(
+    work: RayWork,
+    folder: Path,
+    requests: Sequence[Request],
+    loop: LoopSettings,
+    *,
+    generations: dict[str, int],
+    listener: Listener,
+) -> Stop | None:
+    """Ask requests over a cluster and return why not all of them are answered, None if they are.
+
+    Workers append their answers to the run folder themselves, so what was answered before a worker died is kept, and
+    a block that is tried again asks only what is not there yet.
+
+    Args:
+        work: What the workers open.
+        folder: The run folder, on a disk that all machines share.
+        requests: What is missing.
+        loop: Limits of all workers together.
+        generations: For requests whose old answer was too old, the generation of the new one.
+        listener: Is told how it goes.
+    """
+    if not requests:
+        return None
+    import ray  # deferred: it takes seconds, and is an extra
+    import ray.data
+
+    owns = not ray.is_initialized()
+    if owns:
+        ray.init(address=work.address, include_dashboard=False, log_to_driver=False, logging_level="error")
+    try:
+        cpus = int(ray.cluster_resources().get("CPU", 1))
+        n_blocks = math.ceil(len(requests) / _BLOCK_REQUESTS)
+        n_workers = max(1, min(work.n_workers or cpus, n_blocks))
+        listener.noted(f"ray: {len(requests)} requests in {n_blocks} blocks for {n_workers} workers")
+        context = ray.data.DataContext.get_current()
+        context.enable_progress_bars = False
+        context.max_errored_blocks = -1  # blocks that are left out are found by comparing asked with answered
+        arguments = {
+            "work": msgspec.to_builtins(work),
+            "folder": str(folder.resolve()),
+            "loop": msgspec.to_builtins(_share_of(loop, n_workers)),
+            "generations": generations,
+        }
+        rows = [{"request": encode_record(request)} for request in requests]
+        answered = ray.data.from_items(rows, override_num_blocks=n_blocks).map_batches(
+            cast("type", RayWorker),
+            fn_constructor_kwargs=arguments,
+            compute=ray.data.ActorPoolStrategy(size=n_workers, max_tasks_in_flight_per_actor=1),
+            num_cpus=min(1.0, cpus / n_workers),
+            batch_size=None,
+            max_restarts=-1,
+            max_task_retries=_MOST_RETRIES,
+        )
+        batches = cast("Iterable[dict[str, np.ndarray]]", answered.iter_batches(batch_size=None, prefetch_batches=0))
+        return _follow(batches, len(requests), listener)
+    except ray.exceptions.RayError as error:
+        reason = " ".join(str(error).split())[:300]
+        return Stop(f"ray gave up: {reason}", "run the same command again to ask the rest")
+    finally:
+        if owns:
+            ray.shutdown()
+
+
+class RayWorker:
+    """Asks blocks of requests on one CPU of the cluster; Ray makes one for each worker."""
+
+    def __init__(self, work: JsonObject, folder: str, loop: JsonObject, generations: dict[str, int]) -> None:
+        opened = msgspec.convert(work, RayWork)
+        for plugin in opened.plugins:
+            load_plugin(Path(plugin))
+        self._benchmark = open_benchmark(
+            opened.benchmark, None if opened.data is None else Path(opened.data), opened.benchmark_options
+        )
+        self._work = opened
+        self._pictures = PictureSource(self._benchmark)
+        self._store = RunStore(Path(folder))
+        self._loop = msgspec.convert(loop, LoopSettings)
+        self._generations = generations
+        self._name = writer_name()
+        self._n_blocks = 0
+        self._stop: Stop | None = None
+
+    def __call__(self, block: "dict[str, np.ndarray]") -> "dict[str, list[object]]":
+        """Ask one block; return how many of it are settled, and why the run should end, if it should."""
+        requests = [decode_record(bytes(line), Request, "a block of requests") for line in block["request"]]
+        if self._stop is None:
+            self._stop = self._ask(requests)
+        index = self._store.index()
+        n_settled = sum(index.is_settled(request.id) for request in requests)
+        reason, hint = ("", "") if self._stop is None else (self._stop.reason, self._stop.hint)
+        return {"n": [len(requests)], "n_settled": [n_settled], "reason": [reason], "hint": [hint]}
+
+    def _ask(self, requests: Sequence[Request]) -> Stop | None:
+        index = self._store.index()
+        open_requests = [
+            request
+            for request in requests
+            if not index.is_settled(request.id)
+            or index.rows[request.id].generation < self._generations.get(request.id, 0)
+        ]
+        self._n_blocks += 1
+        writer = self._store.open_writer(f"{self._name}-{self._n_blocks}")
+        model = open_balanced(self._work.model, self._work.model_options, self._work.base_urls)
+        asker = Asker(model, self._pictures, writer, self._loop, listener=Silent(), generations=self._generations)
+
+        async def ask() -> None:
+            try:
+                await asker.ask(open_requests)
+            finally:
+                await model.close()
+
+        try:
+            run_async(ask())
+        except EyechartError as error:
+            return Stop(error.message, error.hint)
+        finally:
+            asker.close()
+            writer.close()
+        return asker.stop
+
+
+def _follow(batches: "Iterable[dict[str, np.ndarray]]", n_asked: int, listener: Listener) -> Stop | None:
+    """Count what comes back; a reason to end the run ends it, and what is missing at the end is said."""
+    n_settled = 0
+    for n_blocks, batch in enumerate(batches, start=1):
+        n_settled += int(sum(batch["n_settled"]))
+        reason = next((str(text) for text in batch["reason"] if text), "")
+        if reason:
+            return Stop(reason, next((str(text) for text in batch["hint"] if text), ""))
+        if n_blocks % _SAID_EVERY == 0:
+            listener.noted(f"ray: {n_settled} of {n_asked} answered")
+    if n_settled < n_asked:
+        return Stop(
+            f"{n_asked - n_settled} of {n_asked} requests came back without an answer: their workers died "
+            f"{_MOST_RETRIES + 1} times, or the server did not answer",
+            "run the same command again to ask the rest",
+        )
+    return None
+
+
+def _share_of(loop: LoopSettings, n_workers: int) -> LoopSettings:
+    """Return one worker's share of the limits of all."""
+
+    def part(rate: float | None) -> float | None:
+        return None if rate is None else rate / n_workers
+
+    return msgspec.structs.replace(
+        loop,
+        concurrency=max(1, loop.concurrency // n_workers),
+        max_bytes_in_flight=loop.max_bytes_in_flight // n_workers,
+        rates=RateLimits(requests=part(loop.rates.requests), tokens=part(loop.rates.tokens)),
+    )

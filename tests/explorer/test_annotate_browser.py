@@ -1,0 +1,125 @@
+"""A person at the keyboard, in a real browser: answers, zoom, drawn boxes, and no complaint on the console."""
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+import uvicorn
+from runs_made import question_file
+
+from eyechart.explorer.annotate_server import build_annotator, build_editor
+from eyechart.explorer.annotating import Annotation
+from eyechart.explorer.editing import Editing, read_edits
+from eyechart.kinds import ModelOptions
+from eyechart.opening import open_benchmark, open_model, open_prompt
+from eyechart.runs.folders import Destination
+from eyechart.runs.plan import plan_run
+from eyechart.runs.store import RunStore
+from eyechart.schema import Box
+from eyechart.views import resolve_views
+
+pytestmark = pytest.mark.browser
+CHROMIUM = os.environ.get("EYECHART_CHROMIUM", "/usr/bin/chromium")
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    sync_api = pytest.importorskip("playwright.sync_api")
+    if not Path(CHROMIUM).exists():
+        pytest.fail(f"there is no {CHROMIUM}: install Debian's chromium, or name another with EYECHART_CHROMIUM")
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def show(chromium):
+    """A function that serves an application and returns its page; at the end the console must have been silent."""
+    servers, complaints = [], []
+
+    def start(application):
+        server = uvicorn.Server(uvicorn.Config(application, port=0, log_level="warning"))
+        thread = threading.Thread(target=server.run, daemon=True)
+        thread.start()
+        while not server.started:
+            thread.join(0.02)
+        servers.append((server, thread))
+        page = chromium.new_page(viewport={"width": 1200, "height": 800})
+        page.on("console", lambda message: message.type in {"error", "warning"} and complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/")
+        return page
+
+    yield start
+    for server, thread in servers:
+        server.should_exit = True
+        thread.join(5)
+    assert complaints == []
+
+
+def planned(tmp_path, views="original", **settings):
+    benchmark = open_benchmark("folder", question_file(tmp_path, n=3), {"box_format": "xyxy"})
+    model = open_model("human/ann", ModelOptions(settings=settings))
+    return benchmark, plan_run(benchmark, resolve_views(views)[0], open_prompt(), model=model.identity)
+
+
+@pytest.mark.parametrize("zoom", [True, False])
+def test_keys_alone_answer_everything(show, tmp_path, zoom):
+    benchmark, plan = planned(tmp_path, "original,crop_3x", zoom=zoom)
+    annotation = Annotation(plan, benchmark, Destination(out=tmp_path / "run"))
+    page = show(build_annotator(annotation, zoom=zoom))
+    for number in range(6):
+        page.wait_for_selector(f"#progress:has-text('{number} of 6')")
+        page.wait_for_selector(".viewer canvas, .asked-pictures img")
+        page.wait_for_timeout(250)
+        page.keyboard.press("b" if number % 2 else "2")
+        page.keyboard.press("Enter")
+    page.wait_for_selector("body[data-position='end']")
+    annotation.close()
+    rows = list(RunStore(annotation.store.folder).responses())
+    assert [row.text for row in rows] == ["B"] * 6
+    assert all(0 < row.seconds < 30 and row.extra["shown"]["width"] > 0 for row in rows)
+
+
+def test_cannot_tell_and_later_have_keys_of_their_own(show, tmp_path):
+    benchmark, plan = planned(tmp_path)
+    annotation = Annotation(plan, benchmark, Destination(out=tmp_path / "run"))
+    first = annotation.position
+    page = show(build_annotator(annotation, zoom=False))
+    page.wait_for_selector(f"body[data-position='{first}']")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector(f"body:not([data-position='{first}'])")
+    page.wait_for_timeout(250)
+    page.keyboard.press("0")
+    page.wait_for_selector("#progress:has-text('1 of 3')")
+    annotation.close()
+    assert [row.text for row in annotation.store.responses()] == ["cannot tell"]
+
+
+def test_a_drawn_box_is_saved_in_pixels_of_the_file(show, tmp_path):
+    benchmark, plan = planned(tmp_path)
+    editing = Editing(plan, benchmark, tmp_path / "edits", "ann")
+    page = show(build_editor(editing, only_boxes=True))
+    page.wait_for_selector(".target-box")
+    page.fill("#boxes", "")
+    page.keyboard.press("Alt+b")
+    frame = page.locator("#viewer").bounding_box()
+    for step, share in enumerate((0.4, 0.5, 0.6)):
+        page.mouse.move(frame["x"] + frame["width"] * share, frame["y"] + frame["height"] * share, steps=4)
+        if step == 0:
+            page.mouse.down()
+    page.mouse.up()
+    page.keyboard.press("Alt+Shift+ArrowRight")
+    page.fill("#reason", "the target was missed")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector("#edits li")
+    editing.close()
+    (edit,) = read_edits(tmp_path / "edits")
+    (box,) = edit.targets
+    assert edit.author == "ann"
+    assert isinstance(box, Box)
+    assert (24, 17) < (box.x0, box.y0) < (30, 22)  # 0.4 of a 64×48 picture, shown centred
+    assert (36, 26) < (box.x1, box.y1) < (44, 31)

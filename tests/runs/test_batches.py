@@ -1,0 +1,185 @@
+"""Batches of OpenAI and Anthropic: handed over once, collected after any interruption, every fate its own state."""
+
+import hashlib
+from collections import Counter
+
+import pytest
+from PIL import Image
+from servers.batches import BatchDesk
+from servers.chat_server import ChatServer, answer_from_picture
+
+from eyechart.errors import BadRequestError, TransientModelError, UsageError
+from eyechart.images.probe import probe_image
+from eyechart.kinds import ModelOptions
+from eyechart.opening import open_model
+from eyechart.runs.batch_records import read_open_batches
+from eyechart.runs.batches import BatchSettings
+from eyechart.runs.execute import LoopSettings
+from eyechart.runs.folders import Destination
+from eyechart.runs.options import RunOptions
+from eyechart.runs.session import run_benchmark
+from eyechart.runs.spending import SpendingLimits
+from eyechart.schema import ResponseState
+from eyechart.views import resolve_views
+
+COLOURS = [(200, 0, 0), (0, 200, 0), (0, 0, 200), (200, 0, 0), (0, 200, 0), (0, 0, 200)]
+PROVIDERS = {"openai": ("openai/gpt-4o", "/v1"), "anthropic": ("anthropic/claude-haiku-4-5", "")}
+both = pytest.mark.parametrize("provider", PROVIDERS)
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch):
+    for name in ("OPENAI", "ANTHROPIC"):
+        monkeypatch.setenv(f"{name}_API_KEY", "sk-planted-0123456789")
+
+
+@pytest.fixture
+def run(make, tmp_path, tiny_letter):
+    """A function that runs six questions under two views through a server's batches."""
+    questions = []
+    for index, colour in enumerate(COLOURS):
+        path = tmp_path / f"{index}.png"
+        Image.new("RGB", (64 + index, 48), colour).save(path)
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        path.rename(tmp_path / f"{digest}.png")
+        image = probe_image(tmp_path / f"{digest}.png")
+        questions.append(make.question(index, size=image.size, image=image, answer="ABC"[index % 3]))
+
+    def start(server, provider="openai", *, wait=30.0, **changes):
+        spec, path = PROVIDERS[provider]
+        model = open_model(spec, ModelOptions(base_url=server.url + path))
+        limits = changes.pop("limits", None)
+        if limits is not None:
+            model.__class__ = type("Limited", (type(model),), {"batch_limits": limits})
+        changes.setdefault("has_preflight", False)
+        options = RunOptions(
+            scorer=tiny_letter,
+            where=Destination(out=tmp_path / "run"),
+            batches=BatchSettings(poll_seconds=0.01, wait_seconds=wait),
+            is_same_weights=True,
+            **changes,
+        )
+        benchmark = make.benchmark(questions, folder=tmp_path)
+        return run_benchmark(benchmark, model, resolve_views("original,crop_3x")[0], make.prompt(), options=options)
+
+    return start
+
+
+@both
+def test_a_batch_answers_from_the_pixels_and_costs_half(run, provider):
+    desk = BatchDesk(answer_from_picture, n_polls=2)
+    with ChatServer(desk=desk) as server:
+        outcome = run(server, provider)
+    assert (outcome.exit_code, outcome.n_asked, outcome.stop) == (0, 12, None)
+    assert [condition.n_correct for condition in outcome.summary.conditions] == [6, 6]
+    assert Counter(desk.asked.values()) == {1: 12}
+    assert server.received == []
+    expense, price = outcome.summary.expense, outcome.summary.expense.price
+    full = 12 * (100 * price.input_per_million + 3 * price.output_per_million) / 1e6
+    assert expense.dollars == pytest.approx(full / 2)
+    assert 0 < expense.estimated == outcome.store.run.estimated_dollars
+
+
+@both
+def test_leaving_and_coming_back_collects_without_asking_again(run, provider):
+    desk = BatchDesk(answer_from_picture, n_polls=1)
+    with ChatServer(desk=desk) as server:
+        left = run(server, provider, wait=0.0)
+        assert (left.exit_code, left.n_asked) == (3, 0)
+        assert "12 requests are with the provider, in 1 batch" in left.stop.reason
+        back = run(server, provider)
+    assert (back.exit_code, back.n_asked) == (0, 12)
+    assert Counter(desk.asked.values()) == {1: 12}
+
+
+@both
+def test_a_batch_whose_creation_was_interrupted_is_found_again(run, provider, tmp_path):
+    desk = BatchDesk(answer_from_picture, lose_reply=1)
+    with ChatServer(desk=desk) as server:
+        with pytest.raises(TransientModelError):
+            run(server, provider)
+        assert [batch.batch_id for batch in read_open_batches(tmp_path / "run")] == [None]
+        outcome = run(server, provider)
+    assert outcome.exit_code == 0
+    assert Counter(desk.asked.values()) == {1: 12}
+
+
+@both
+def test_a_batch_that_never_reached_the_provider_is_handed_over_again(run, provider, tmp_path):
+    with ChatServer() as server, pytest.raises(BadRequestError):
+        run(server, provider)
+    desk = BatchDesk(answer_from_picture)
+    with ChatServer(desk=desk) as server:
+        assert run(server, provider).exit_code == 0
+    assert Counter(desk.asked.values()) == {1: 12}
+    assert read_open_batches(tmp_path / "run") == []
+
+
+@both
+def test_each_fate_is_its_own_state_and_what_expired_is_asked_again(run, provider):
+    desk = BatchDesk(answer_from_picture, fate={0: "expired", 3: "errored"})
+    with ChatServer(desk=desk) as server:
+        outcome = run(server, provider)
+        states = Counter(row.state for row in outcome.store.responses())
+        assert states == {ResponseState.ANSWERED: 10, ResponseState.TRANSIENT: 1, ResponseState.BAD_REQUEST: 1}
+        assert outcome.n_missing == 1
+        desk._fate = {}
+        again = run(server, provider)
+    assert (again.n_missing, again.n_asked) == (0, 1)
+    assert Counter(desk.asked.values()) == {1: 11, 2: 1}
+
+
+@both
+def test_a_refused_parameter_ends_the_run_and_settles_nothing(run, provider):
+    with ChatServer(desk=BatchDesk(fate=dict.fromkeys(range(12), "400-parameter"))) as server:
+        outcome = run(server, provider)
+    assert outcome.n_missing == 12
+    assert "--temperature" in outcome.stop.hint
+
+
+def test_a_batch_that_fails_as_a_whole_says_why_and_is_handed_over_again(run):
+    desk = BatchDesk(answer_from_picture, fail="Enqueued token limit reached")
+    with ChatServer(desk=desk) as server:
+        outcome = run(server)
+        assert "Enqueued token limit reached" in outcome.stop.reason
+        desk._fail = ""
+        assert run(server).exit_code == 0
+
+
+def test_large_work_becomes_several_batches(run):
+    from eyechart.batching import BatchLimits
+
+    desk = BatchDesk(answer_from_picture)
+    with ChatServer(desk=desk) as server:
+        outcome = run(server, limits=BatchLimits(max_requests=5, max_bytes=1 << 20))
+    assert outcome.exit_code == 0
+    assert [len(batch.requests) for batch in desk.batches.values()] == [5, 5, 2]
+
+
+def test_the_first_answers_are_checked_before_a_batch_is_handed_over(run):
+    desk = BatchDesk("A")
+    with ChatServer(answer="I cannot say.", desk=desk) as server:
+        outcome = run(server, has_preflight=True)
+    assert "of the first 4 answers are empty" in outcome.stop.reason
+    assert desk.batches == {}
+
+
+def test_bounds_hold_before_a_batch_is_handed_over(run):
+    desk = BatchDesk(answer_from_picture)
+    with ChatServer(desk=desk) as server:
+        for limits in (SpendingLimits(max_requests=11), SpendingLimits(max_dollars=0.000_01)):
+            outcome = run(server, loop=LoopSettings(spending=limits))
+            assert "allows no batch of 12 requests more" in outcome.stop.reason
+    assert desk.batches == {}
+
+
+def test_a_model_without_batches_is_refused(make, tiny_letter):
+    options = RunOptions(scorer=tiny_letter, batches=BatchSettings())
+    with pytest.raises(UsageError, match="has no batch interface"):
+        run_benchmark(
+            make.benchmark([make.question(0)]),
+            make.model(),
+            resolve_views("original")[0],
+            make.prompt(),
+            options=options,
+        )
