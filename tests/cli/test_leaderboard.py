@@ -75,3 +75,18 @@ def test_size_is_not_taken_against_1x1_of_another_model_or_other_needles(tmp_pat
     other_needles = ask_grid(tmp_path, "more", 1)
     rows, _ = own_rows(capsys, other_model, two, other_needles)
     assert "2x2 size" not in rows["two"]
+
+
+def test_an_anonymous_board_tells_neither_run_nor_organisation(tmp_path, capsys):
+    write_needles(tmp_path / "needles", 3)
+    runs = [ask_grid(tmp_path, f"secret{grid}", grid) for grid in (1, 2)]
+    file = tmp_path / "secret1" / "run.json"
+    capsys.readouterr()
+    assert run_app(["leaderboard", "whitebackground", *runs, "--anonymous"]) == 0
+    shown = capsys.readouterr()
+    assert "secret" not in shown.out + shown.err
+    assert "simulated/oracle, run 2: Size of grid_white_2x2 is against grid_white_1x1 of another own run." in shown.err
+    file.write_text(file.read_text().replace('"name":"oracle"', '"name":"Secret-Lab/oracle"'))
+    assert run_app(["leaderboard", "whitebackground", runs[0], "--anonymous", "--json"]) == 0
+    assert '"simulated/oracle"' in (text := capsys.readouterr().out)
+    assert "Secret" not in text
