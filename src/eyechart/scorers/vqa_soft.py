@@ -142,7 +142,8 @@ def normalise_answer(text: str) -> str:
     """Normalise an answer as the VQA evaluation describes it.
 
     Lower case; dots only inside numbers; no commas inside numbers; other punctuation becomes a space, apostrophes and
-    colons stay; number words become digits; articles go; a contraction gets its apostrophe back.
+    colons stay; number words become digits; articles go, but for an answer that is nothing else, as the letter "A" on a
+    sign; a contraction gets its apostrophe back.
 
     References:
         The evaluation page of the VQA challenge (visualqa.org), "Evaluation code".
@@ -154,5 +155,5 @@ def normalise_answer(text: str) -> str:
     text = _COMMA_IN_NUMBER.sub("", text.lower().replace("’", "'"))
     text = _PUNCTUATION.sub(" ", _STOP.sub("", text))
     text = _CONTRACTED.sub(r"\g<stem>n't", text)
-    words = (_NUMBERS.get(word, word) for word in text.split())
-    return " ".join(word for word in words if word not in _ARTICLES)
+    words = [_NUMBERS.get(word, word) for word in text.split()]
+    return " ".join([word for word in words if word not in _ARTICLES] or words)
