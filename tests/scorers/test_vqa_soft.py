@@ -61,6 +61,11 @@ def test_score_is_as_published_and_as_corrected(text, answers, published, correc
         ("3.5 m.", "3.5 m"),
         ("  Two\tdogs ", "2 dogs"),
         ("u.s.", "us"),
+        (".5", "0.5"),
+        ("-.5", "-0.5"),
+        ("$.50", "$0.50"),
+        ("No.5", "no5"),
+        ("...5", "5"),
     ],
 )
 def test_answers_are_normalised_as_the_vqa_evaluation_describes(text, normalised):
