@@ -61,7 +61,7 @@ def make_grid(size, name=None):
         noise_floor=0.07,
         map_gap_p=0.43,
         cross_fitted_gap=msgspec.structs.replace(estimate("cross-fitted gap", name, 0.0), value=-0.01, low=-0.05),
-        position_sd=0.02,
+        position_sd=estimate("position SD", name, 0.02),
         omnibus="Friedman's test",
         omnibus_df=size * size - 1,
         omnibus_p=0.2,

@@ -171,7 +171,8 @@ def run(  # noqa: PLR0913 -- every one is a keyword that a run may need
         scorer: Name of the scorer, with its mode if not the default; the benchmark's own if left out.
         sampling: Sampling parameters; temperature 0 if left out.
         allow_faults: Ask a published collection although it has errors; every report says so.
-        transport: ``native``, ``fit`` to resize views to the model's grid, or ``budget(MIN,MAX)`` in pixels.
+        transport: ``native``, ``fit`` to resize views to the model's grid, or ``budget(MIN,MAX)`` in pixels;
+            ``+jpeg95`` or ``+jpeg75`` (HRScene's own) to send JPEG.
         match: A matched design, such as ``target-px=8,32``.
 
     Raises:

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
+import msgspec
+
 from eyechart.errors import UsageError
 from eyechart.kinds import Benchmark, BenchmarkKind, Model, ModelKind, ModelOptions, Prompt, ReadFromFile, Scorer
 from eyechart.registry import load, names, unknown_name
@@ -28,6 +30,20 @@ def open_benchmark(name: str, data: Path | None = None, options: Mapping[str, ob
     """
     kind = cast("type[BenchmarkKind]", load("benchmark", name))()
     return kind.open(data, read_settings(kind.options, options or {}, f"benchmark {name}"))
+
+
+def benchmark_options(name: str) -> tuple[str, ...]:
+    """Return the names of a benchmark's options.
+
+    Raises:
+        UsageError: If there is no such benchmark.
+
+    Example:
+        >>> "grid" in benchmark_options("whitebackground")
+        True
+    """
+    kind = cast("type[BenchmarkKind]", load("benchmark", name))
+    return tuple(field.encode_name for field in msgspec.structs.fields(kind.options))
 
 
 def open_model(spec: str, options: ModelOptions | None = None) -> Model:

@@ -13,6 +13,8 @@ from eyechart.errors import BenchmarkError, GeometryError, UsageError
 from eyechart.images.decode import decode
 from eyechart.images.grid_canvas import squeeze_to_tile
 from eyechart.kinds import Reply, SaysHowToAsk
+from eyechart.runs.cells import read_table
+from eyechart.runs.export import long_rows
 from eyechart.runs.store import RunStore
 from eyechart.schema import Box, ModelIdentity, Size
 from eyechart.views import format_view, parse_view, plan_view
@@ -288,3 +290,12 @@ def test_what_the_model_saw_of_a_grid_counts_the_needle_from_its_own_pixels(need
     (picture,) = next(iter(RunStore(run.folder).requests())).pictures
     assert picture.size == Size(1344, 1344)
     assert (picture.target.width, picture.target.height) == (448, 448)
+
+
+def test_the_long_table_names_the_right_cell(needles, tmp_path):
+    run = eyechart.run(open_complex(needles, grid=2), model="simulated/oracle", out=tmp_path / "run")
+    store = RunStore(run.folder)
+    table = read_table(store, run.summary.scorer)
+    rows = list(long_rows(table, run.summary.scorer))
+    assert {row.gold for row in rows} == {f"row: {row}, col: {column}" for row in (1, 2) for column in (1, 2)}
+    assert all(row.letter == row.gold for row in rows)

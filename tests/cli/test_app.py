@@ -65,6 +65,10 @@ def test_control_characters_cannot_reach_the_terminal():
     assert printable("\x1b]0;title\x07") == "\\x1b]0;title\\x07"
 
 
+def test_a_space_that_does_not_break_is_printed_as_it_is():
+    assert printable("95\N{NO-BREAK SPACE}%") == "95\N{NO-BREAK SPACE}%"
+
+
 @pytest.mark.parametrize("arguments", [["ls"], ["ls", "--json"], ["--help"]])
 def test_full_disk_behind_stdout_is_an_error_without_traceback(arguments):
     command = [sys.executable, "-m", "eyechart", *arguments]

@@ -2,6 +2,7 @@
 
 import json
 
+from needles_made import write_needles
 from PIL import Image, ImageCms
 
 from eyechart.cli._app import run_app
@@ -149,3 +150,13 @@ def test_a_matched_design_is_proved_and_what_cannot_be_matched_is_listed(tmp_pat
     assert [one["question_id"] for one in model["matching"]["unmatched"]] == ["1"]
     assert run_app([*arguments, "--match", "pixels"]) == 2
     assert "is no matched design" in capsys.readouterr().err
+
+
+def test_regions_of_a_grid_that_look_alike_to_a_model_are_one_row(tmp_path, capsys):
+    write_needles(tmp_path / "needles", 4)
+    options = ["--option", f"needles={tmp_path / 'needles'}", "--option", "grid=1,3", "--model", "openai/gpt-4o"]
+    assert run_app(["check", "whitebackground", *options]) == 0
+    rows = [line.split()[:4] for line in capsys.readouterr().out.splitlines() if line.startswith("grid_")]
+    assert rows == [["grid_white_1x1_r0_c0", "4", "448×448", "448×448"], ["grid_white_3x3,", "9", "regions", "36"]]
+    assert run_app(["check", "whitebackground", *options, "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["models"][0]["views"]) == 10

@@ -104,3 +104,10 @@ def test_every_limit_is_a_lettered_line_named_above():
     assert "b openai/large 12 MP" in axes.get_title(loc="right")
     assert axes.get_xlim()[0] < 500_000
     assert {text.get_text() for text in axes.texts} >= {"a", "b"}
+
+
+def test_an_option_goes_to_the_benchmarks_that_have_it(data, tmp_path, capsys):
+    assert draw("resolutions", f"folder={data}", "demo", "--option", "box_format=xyxy", "--out", tmp_path / "out") == 0
+    assert (tmp_path / "out" / "resolutions.png").is_file()
+    assert draw("resolutions", f"folder={data}", "demo", "--option", "box_frmat=xyxy", "--out", tmp_path / "out") == 2
+    assert "did you mean box_format?" in capsys.readouterr().err

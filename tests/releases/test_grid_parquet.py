@@ -19,8 +19,9 @@ from eyechart.kinds import Reply
 from eyechart.opening import open_prompt
 from eyechart.releases.grid_parquet import build_grids
 from eyechart.runs.pictures import PictureSource
-from eyechart.runs.plan import plan_run
+from eyechart.runs.plan import PlanOptions, plan_run
 from eyechart.schema import Box, ModelIdentity, Size
+from eyechart.seen.transport import parse_transport
 from eyechart.views import grid as grid_view
 from eyechart.views import parse_view, plan_view
 
@@ -123,6 +124,19 @@ def test_lossless_rows_have_the_pixels_that_a_run_would_draw(name, grid, needles
     released = stored.released_image(question, last)
     assert np.array_equal(decode(stored.image_path(released.image)).pixels, drawn)
     assert released.target_in_view == plan_view(parse_view(last), question)[0].target
+
+
+@pytest.mark.parametrize(("name", "grid"), [("whitebackground", "2"), ("complexgrid", "3")])
+def test_pictures_made_on_demand_leave_as_the_jpeg_that_a_build_stores(name, grid, built_once, tmp_path):
+    made = open_needles(built_once / "needles", name, grid)
+    views = [parse_view(view) for view in made.defaults.views]
+    options = PlanOptions(transport=parse_transport("jpeg75").id)
+    asked = ModelIdentity("scripted", "m")
+    plan = plan_run(made, views, open_prompt("hrscene_clean"), model=asked, options=options)
+    source = PictureSource(made)
+    sent = {source.send(request.pictures[0]).encoded() for request in plan.requests}
+    stored = rows_of(built_once / name, f"{name}_{grid}x{grid}")["image"].to_pylist()
+    assert sent == {image["bytes"] for image in stored}
 
 
 def test_a_run_on_stored_grids_scores_cells(stored, tmp_path):

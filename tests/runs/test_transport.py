@@ -137,6 +137,9 @@ def test_enlarged_downsample_keeps_its_information_scale(make):
         ("budget:0,1003520", "budget@1(0,1003520)"),
         ("budget@1(0,9)+jpeg95@1", "budget@1(0,9)+jpeg95@1"),
         ("native+jpeg95", "native@1+jpeg95@1"),
+        ("jpeg95", "native@1+jpeg95@1"),
+        ("jpeg75", "native@1+jpeg75@1"),
+        ("fit@1+jpeg75@1", "fit@1+jpeg75@1"),
     ],
 )
 def test_every_policy_is_read_from_its_name_and_its_id(text, id_):
@@ -144,7 +147,9 @@ def test_every_policy_is_read_from_its_name_and_its_id(text, id_):
     assert parse_transport(id_) == parse_transport(text)
 
 
-@pytest.mark.parametrize("text", ["", "shrink", "budget", "budget(9)", "budget(10,9)", "budget(0,0)", "fit+jpeg90"])
+@pytest.mark.parametrize(
+    "text", ["", "shrink", "budget", "budget(9)", "budget(10,9)", "budget(0,0)", "fit+jpeg90", "+", "fit+"]
+)
 def test_an_unknown_policy_is_refused(text):
     with pytest.raises(UsageError, match="transport"):
         parse_transport(text)
@@ -153,9 +158,9 @@ def test_an_unknown_policy_is_refused(text):
 def test_every_policy_enters_the_recipe_key_even_where_it_changes_no_size(make):
     keys = {
         transport: planned(make, (300, 200), HOSTED[0], transport, "original")[0][0].pictures[0].recipe_key
-        for transport in ("native", "fit", "budget(0,9000000)", "native+jpeg95")
+        for transport in ("native", "fit", "budget(0,9000000)", "native+jpeg95", "native+jpeg75")
     }
-    assert len(set(keys.values())) == 4
+    assert len(set(keys.values())) == 5
 
 
 def test_a_grid_that_is_not_known_is_said_and_not_guessed(make):

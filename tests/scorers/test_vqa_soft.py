@@ -61,6 +61,11 @@ def test_score_is_as_published_and_as_corrected(text, answers, published, correc
         ("3.5 m.", "3.5 m"),
         ("  Two\tdogs ", "2 dogs"),
         ("u.s.", "us"),
+        (".5", "0.5"),
+        ("-.5", "-0.5"),
+        ("$.50", "$0.50"),
+        ("No.5", "no5"),
+        ("...5", "5"),
     ],
 )
 def test_answers_are_normalised_as_the_vqa_evaluation_describes(text, normalised):
@@ -120,3 +125,14 @@ def test_truncated_response_without_text_says_truncated(ask):
 def test_unknown_mode_is_a_usage_error(ask, answered):
     with pytest.raises(UsageError, match="no mode 'strict'"):
         _score("a", ("a",), ask, answered, "strict")
+
+
+@pytest.mark.parametrize("text", ["a", "A", "A.", "**A**", "The answer is A.", "<ans>a</ans>"])
+def test_the_letter_a_is_an_answer_and_no_article(text, ask, answered):
+    score = VQASoft().score(answered(text), ask(answers=("a",) * 9 + ("b",)), (), None, "corrected")
+    assert (score.value, score.answer) == (1.0, "a")
+
+
+def test_articles_alone_are_not_all_the_same_answer():
+    assert soft_score(normalise_answer("the"), ["a"] * 10) == 0.0
+    assert soft_score(normalise_answer("the cat"), ["a cat"] * 10) == 1.0

@@ -103,6 +103,9 @@ def show_error(message: str, hint: str = "") -> None:
         print(f"hint: {printable(hint)}", file=sys.stderr)  # noqa: T201 -- stderr is where errors go
 
 
+_HARMLESS = "\n\t\N{NO-BREAK SPACE}"
+
+
 def printable(text: str) -> str:
     r"""Return text whose control characters can do nothing to a terminal.
 
@@ -111,7 +114,7 @@ def printable(text: str) -> str:
         'a\\x1b[2Jb\n'
     """
     return "".join(
-        character if character.isprintable() or character in "\n\t" else character.encode("unicode_escape").decode()
+        character if character.isprintable() or character in _HARMLESS else character.encode("unicode_escape").decode()
         for character in text
     )
 

@@ -37,7 +37,7 @@ class PictureFlags:
         Parameter(
             group=_Views,
             help="native sends views as they are; fit resizes them to the model's grid, so that sent = seen; "
-            "budget(MIN,MAX) bounds their pixels. With +jpeg95 all leave as JPEG.",
+            "budget(MIN,MAX) bounds their pixels. With +jpeg95 all leave as JPEG; +jpeg75 is HRScene's.",
         ),
     ] = "native"
     match: Annotated[

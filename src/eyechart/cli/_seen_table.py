@@ -1,5 +1,6 @@
 """How ``check`` prints what models will see: one table of views per model, policies, cost, and the line to run."""
 
+import re
 from typing import TYPE_CHECKING
 
 from eyechart.cli._output import print_table, say
@@ -17,6 +18,7 @@ _COLUMNS = ["view", ">n", ">sent", ">seen", ">tokens", ">target seen, px", "one 
 _KILO, _MEGA, _GIGA = 1e3, 1e6, 1e9
 _MINUTES = 60
 _MOST_NAMED = 3
+_REGION = re.compile(r"_r\d+_c\d+(?=_s\d+$|$)")
 
 
 def show_seen(table: "SeenTable", run_line: "RunLine | None" = None) -> None:
@@ -31,7 +33,7 @@ def show_seen(table: "SeenTable", run_line: "RunLine | None" = None) -> None:
             print_table([], [])
         rule = f"rule {checked.rule_id} of {checked.rule_date}, {checked.evidence}" if checked.rule_id else "no rule"
         settings = "".join(f" {name}={value}" for name, value in checked.settings.items())
-        print_table(_COLUMNS, [_row(view) for view in checked.views], title=f"{checked.model}{settings}: {rule}")
+        print_table(_COLUMNS, _rows(checked.views), title=f"{checked.model}{settings}: {rule}")
         if checked.policies:
             print_table([], [])
             columns = ["transport", ">refused", ">upload at most", "refused views"]
@@ -83,6 +85,23 @@ def propose(checked: "ModelCheck") -> str:
         return policy.id.replace("@1", "")
     fits = [check for check in checked.policies if check.transport.startswith("fit") and check.reason is None]
     return "fit+jpeg95" if fits else "native"
+
+
+def _rows(views: "Sequence[ViewCheck]") -> list[list[str]]:
+    """Return a row per view; regions of one needle grid that look alike to the model share one, their n added."""
+    alike: dict[tuple[str, ...], list[ViewCheck]] = {}
+    n_regions: dict[str, int] = {}
+    for view in views:
+        grid = _REGION.sub("", view.view)
+        n_regions[grid] = n_regions.get(grid, 0) + 1
+        alike.setdefault((grid, *_row(view)[1:]), []).append(view)
+    rows = []
+    for (grid, n, *cells), own in alike.items():
+        name = own[0].view
+        if len(own) > 1:
+            name = f"{grid}, {len(own)} regions" if len(own) == n_regions[grid] else f"{name} and {len(own) - 1} more"
+        rows.append([name, n if len(own) == 1 else str(sum(view.n for view in own)), *cells])
+    return rows
 
 
 def _row(view: "ViewCheck") -> list[str]:

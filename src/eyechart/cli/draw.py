@@ -36,14 +36,14 @@ def resolutions(
     """Draw box plots of picture sizes, one per benchmark, beside the most that reaches models by documented rules.
 
     Args:
-        benchmarks: NAME, or NAME=DATA with the file or folder it reads.
+        benchmarks: NAME, or NAME=DATA with the file or folder it reads. An option goes to those that have it.
     """
     from eyechart.figures._resolutions import describe_resolutions, draw_resolutions
 
     load_plugins(plugin)
     if not benchmarks:
         raise UsageError("no benchmark was named", hint="eyechart draw resolutions demo hrscene=FOLDER")
-    groups = [_sizes(text, option) for text in benchmarks]
+    groups = [_sizes(text, own) for text, own in zip(benchmarks, _divided(option, benchmarks), strict=True)]
     limits = [_limit(spec) for spec in model]
     axes = draw_resolutions(groups, limits)
     figure: Figure = axes.figure  # type: ignore[assignment]
@@ -76,6 +76,16 @@ def gallery(
     title = f"One question per category of {benchmark}"
     _write(draw_gallery(examples, title), out, "gallery", title, describe_gallery(examples))
     return 0
+
+
+def _divided(option: tuple[str, ...], benchmarks: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return the options of each benchmark: those that it has, and those that none has, which it will refuse."""
+    from eyechart.opening import benchmark_options
+
+    known = [benchmark_options(text.partition("=")[0]) for text in benchmarks]
+    keys = {pair: pair.partition("=")[0] for pair in option}
+    strange = [pair for pair in option if not any(keys[pair] in names for names in known)]
+    return [tuple(pair for pair in option if pair in strange or keys[pair] in names) for names in known]
 
 
 def _sizes(text: str, option: tuple[str, ...]) -> "PictureGroup":

@@ -36,6 +36,9 @@ def leaderboard(
         Parameter(negative="--flat", help="Order by model size; Markdown and LaTeX do, text and HTML order by rank."),
     ] = None,
     scorer: Annotated[str | None, Parameter(help="Judges the runs; hrscene_letter if left out.")] = None,
+    anonymous: Annotated[
+        bool, Parameter(negative="", help="Remove folders and ids of runs, and organisations in their models' names.")
+    ] = False,
     plugin: Plugin = (),
     json: Json = False,
 ) -> int:
@@ -51,9 +54,11 @@ def leaderboard(
 
     load_plugins(plugin)
     if benchmark in _GRIDS:
-        board = build_grid_board(read_published("hrscene"), benchmark, _read_grids(runs, scorer))
+        board = build_grid_board(read_published("hrscene"), benchmark, _read_grids(runs, scorer, anonymous))
     else:
-        board = build_board(read_published(benchmark), split, average, _read(runs, scorer))
+        board = build_board(read_published(benchmark), split, average, _read(runs, scorer, anonymous))
+    if anonymous:
+        board = _without_runs(board)
     chosen = format or _format_of(out)
     if json:
         print_json(board)
@@ -110,7 +115,21 @@ def _show(board: "Board", *, is_grouped: bool) -> None:
         say(note)
 
 
-def _read(folders: "Sequence[Path]", scorer: str | None) -> "tuple[OwnRun, ...]":
+def _without_runs(board: "Board") -> "Board":
+    """Return the board without the ids of own runs."""
+    import msgspec
+
+    def said(note: str) -> str:
+        for row in board.rows:
+            if row.kind == "own":
+                note = note.replace(row.source, "another own run")
+        return note
+
+    rows = tuple(msgspec.structs.replace(row, source="own run") if row.kind == "own" else row for row in board.rows)
+    return msgspec.structs.replace(board, rows=rows, notes=tuple(said(note) for note in board.notes))
+
+
+def _read(folders: "Sequence[Path]", scorer: str | None, is_anonymous: bool) -> "tuple[OwnRun, ...]":
     """Judge the runs and gather them; nothing is written into the run folders."""
     from eyechart.opening import open_scorer
     from eyechart.runs.cells import read_table
@@ -121,37 +140,45 @@ def _read(folders: "Sequence[Path]", scorer: str | None) -> "tuple[OwnRun, ...]"
     chosen, mode = open_scorer(scorer or "hrscene_letter")
     scorer_id = scorer_id_of(chosen, mode)
     stores = [RunStore(folder) for folder in folders]
-    names = _names(stores)
+    names = _names(stores, is_anonymous)
     return tuple(
         OwnRun(name, read_table(store, scorer_id, judge(store, chosen, mode)), store.run.created_at[:10])
         for name, store in zip(names, stores, strict=True)
     )
 
 
-def _read_grids(folders: "Sequence[Path]", scorer: str | None) -> "tuple[OwnGrids, ...]":
-    """Judge the runs and estimate their grids; nothing is written into the run folders."""
+def _read_grids(folders: "Sequence[Path]", scorer: str | None, is_anonymous: bool) -> "tuple[OwnGrids, ...]":
+    """Judge the runs and estimate their grids, Size against 1×1 of another run where need be; nothing is written."""
     from eyechart.runs.cells import read_table
     from eyechart.runs.choosing import choose_scorer
     from eyechart.runs.effects import named_views
+    from eyechart.runs.grid_alone import JudgedGrids, borrow_alone
     from eyechart.runs.grid_board import OwnGrids
     from eyechart.runs.regions import summarise_grids
     from eyechart.runs.score import judge, scorer_id_of
     from eyechart.runs.store import RunStore
 
     stores = [RunStore(folder) for folder in folders]
-    found = []
-    for name, store in zip(_names(stores), stores, strict=True):
+    judged = []
+    for store in stores:
         chosen, mode = choose_scorer(store, scorer)
         scorer_id = scorer_id_of(chosen, mode)
         table = read_table(store, scorer_id, judge(store, chosen, mode))
-        grids = summarise_grids(table, *table.scores(), named_views(table), scorer_id)
-        run = store.run
-        found.append(OwnGrids(name, run.benchmark.name, grids, f"run {run.id}", run.created_at[:10]))
-    return tuple(found)
+        judged.append(JudgedGrids(table, *table.scores(), named_views(table), scorer_id))
+    return tuple(
+        OwnGrids(
+            name,
+            one.table.run.benchmark.name,
+            summarise_grids(*one, borrowed=borrow_alone(one, judged)),
+            f"run {one.table.run.id}",
+            one.table.run.created_at[:10],
+        )
+        for name, one in zip(_names(stores, is_anonymous), judged, strict=True)
+    )
 
 
-def _names(stores: "Sequence[RunStore]") -> list[str]:
-    """Name each run by its model, or by its folder where models repeat.
+def _names(stores: "Sequence[RunStore]", is_anonymous: bool) -> list[str]:
+    """Name each run by its model, or by its folder (its number, if that must not be told) where models repeat.
 
     Raises:
         UsageError: If one folder is named twice.
@@ -159,5 +186,8 @@ def _names(stores: "Sequence[RunStore]") -> list[str]:
     folders = [store.folder.resolve() for store in stores]
     if len(set(folders)) != len(folders):
         raise UsageError("one run folder is named twice", hint="name every run once")
-    names = [store.run.model.spec for store in stores]
+    models = [store.run.model for store in stores]
+    names = [f"{model.provider}/{model.name.rpartition('/')[2]}" if is_anonymous else model.spec for model in models]
+    if is_anonymous and len(set(names)) != len(names):
+        return [f"{name}, run {number}" for number, name in enumerate(names, 1)]
     return names if len(set(names)) == len(names) else [store.folder.name for store in stores]

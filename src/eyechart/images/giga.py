@@ -16,7 +16,7 @@ from eyechart.images.compose import check_composition, is_whole
 from eyechart.images.decode import MAX_DECODED_PIXELS, MAX_HELD_PIXELS, check_decodable
 from eyechart.images.pixels import WHITE, DecodedImage, Pixels
 from eyechart.images.probe import ImageForm, describe_form, embedded_profile
-from eyechart.images.resample import VIPS_RESAMPLER, vips_resize
+from eyechart.images.resample import VIPS_PRESHRINK, VIPS_RESAMPLER, VIPS_RESAMPLERS, vips_resize
 from eyechart.schema import Box, Composition, DecodePolicy, Size
 
 if TYPE_CHECKING:  # libvips is loaded by the first large picture, not by the import
@@ -41,7 +41,7 @@ def is_better_read_in_parts(form: ImageForm, resampler: str) -> bool:
     So it is for what cannot be decoded at once, and for large plain pictures that libvips would resize anyway.
     """
     is_plain = not (form.has_alpha or form.has_icc or form.is_cmyk)
-    is_resized_by_vips = form.size.n_px > MAX_HELD_PIXELS and resampler == VIPS_RESAMPLER
+    is_resized_by_vips = form.size.n_px > MAX_HELD_PIXELS and resampler in VIPS_RESAMPLERS
     return needs_tiles(form.size) or (is_resized_by_vips and is_plain)
 
 
@@ -88,8 +88,12 @@ class LargeImage:
         rgb, notes = to_srgb(self._to_pillow(cut), self.form, self.policy.matte, self.place)
         return DecodedImage(rgb, self._notes(notes), self.size)
 
-    def downsample(self, size: Size) -> DecodedImage:
-        """Return the whole picture at a smaller size, by the resampler ``vips-lanczos3@1``, read once from the top.
+    def downsample(self, size: Size, resampler: str = VIPS_RESAMPLER) -> DecodedImage:
+        """Return the whole picture at a smaller size, read once from the top.
+
+        Args:
+            size: Wanted size.
+            resampler: One of ``VIPS_RESAMPLERS``.
 
         Raises:
             ImageError: If the file is damaged, or is not plain RGB or grey: alpha, profiles and inks would have to be
@@ -100,7 +104,7 @@ class LargeImage:
                 f"{self.place}: too large to be downsampled with its transparency, colour profile or inks",
                 hint="convert the file to plain sRGB first",
             )
-        small = vips_resize(_to_uchar(self._open()), size)
+        small = vips_resize(_to_uchar(self._open()), size, resampler)
         rgb, notes = to_srgb(self._to_pillow(small), self.form, self.policy.matte, self.place)
         return DecodedImage(rgb, self._notes(notes), self.size)
 
@@ -147,7 +151,7 @@ class LargeImage:
         """Return a composition as canvas, offset and the pixels that are not white by construction.
 
         Raises:
-            UsageError: If it is resized by another resampler than ``vips-lanczos3@1``.
+            UsageError: If it is resized by a resampler that is not libvips's.
             ImageError: If a part of the picture is resized on a canvas of its own, or the file is damaged.
             GeometryError: If the composition does not fit the picture or its canvas.
         """
@@ -155,16 +159,16 @@ class LargeImage:
         if geometry.resized is None:
             kept = np.empty((0, 0, 3), np.uint8) if geometry.kept is None else self.region(geometry.kept).pixels
             return geometry.canvas, geometry.offset, kept
-        if resampler != VIPS_RESAMPLER:
+        if resampler not in VIPS_RESAMPLERS:
             raise UsageError(
                 f"{self.place}: {self.size.n_px:,} pixels are too many for the resampler {resampler}",
-                hint=f"use --resampler {VIPS_RESAMPLER} for all views of the comparison",
+                hint=f"use --resampler {VIPS_PRESHRINK} for all views; {VIPS_RESAMPLER} is exact up to 8 times smaller",
             )
         if not is_whole(geometry, self.size):
             raise ImageError(
                 f"{self.place}: too large to resize a part of it on a canvas", hint="crop the file to that part first"
             )
-        return geometry.resized, (0, 0), self.downsample(geometry.resized).pixels
+        return geometry.resized, (0, 0), self.downsample(geometry.resized, resampler).pixels
 
     def _open(self) -> "pyvips.Image":
         import pyvips

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from difflib import get_close_matches
+from functools import partial
 from importlib.metadata import version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -16,6 +17,12 @@ if TYPE_CHECKING:  # libvips is loaded when it is first used
 
 DEFAULT_RESAMPLER = "pillow-lanczos@1"
 VIPS_RESAMPLER = "vips-lanczos3@1"
+# Shrinks by whole numbers with a box first, to at least twice the wanted size. libvips rounds its weights to 1/4096, so
+# that its exact kernel darkens flat grey by 1 % at 16 times and 3 % at 64; it also needs 1.1 GB to squeeze 35,503 px to
+# 448, against 260 MB.
+VIPS_PRESHRINK = "vips-lanczos3-preshrink@1"
+VIPS_RESAMPLERS = (VIPS_RESAMPLER, VIPS_PRESHRINK)
+_GAPS = {VIPS_RESAMPLER: 0.0, VIPS_PRESHRINK: 2.0}
 
 
 def check_resampler(name: str) -> None:
@@ -65,7 +72,7 @@ def resampler_library(name: str) -> tuple[str, str]:
         >>> resampler_library("pillow-box@1")[0]
         'Pillow'
     """
-    if name == VIPS_RESAMPLER:
+    if name in VIPS_RESAMPLERS:
         import pyvips
 
         return "libvips", ".".join(str(pyvips.version(part)) for part in range(3))
@@ -97,16 +104,24 @@ def _cykooz_lanczos3(image: Image.Image, size: Size) -> Image.Image:
     return resized
 
 
-def _vips_lanczos3(image: Image.Image, size: Size) -> Image.Image:
+def _vips(image: Image.Image, size: Size, resampler: str) -> Image.Image:
     import pyvips
 
     source = pyvips.Image.new_from_memory(image.tobytes(), image.width, image.height, 3, "uchar")
-    return Image.frombuffer("RGB", size, vips_resize(source, size).write_to_memory(), "raw", "RGB", 0, 1)
+    return Image.frombuffer("RGB", size, vips_resize(source, size, resampler).write_to_memory(), "raw", "RGB", 0, 1)
 
 
-def vips_resize(picture: "pyvips.Image", size: Size) -> "pyvips.Image":
-    """Return a libvips picture resized by the exact Lanczos kernel; ``gap=0`` turns the cheaper pre-shrink off."""
-    return picture.resize(size.width / picture.width, vscale=size.height / picture.height, kernel="lanczos3", gap=0)
+def vips_resize(picture: "pyvips.Image", size: Size, resampler: str = VIPS_RESAMPLER) -> "pyvips.Image":
+    """Return a libvips picture resized by the Lanczos kernel, exactly or after a shrink by whole numbers.
+
+    Args:
+        picture: The picture.
+        size: Wanted size; the aspect ratio need not hold.
+        resampler: One of ``VIPS_RESAMPLERS``.
+    """
+    return picture.resize(
+        size.width / picture.width, vscale=size.height / picture.height, kernel="lanczos3", gap=_GAPS[resampler]
+    )
 
 
 RESAMPLERS: dict[str, Callable[[Image.Image, Size], Image.Image]] = {
@@ -115,7 +130,9 @@ RESAMPLERS: dict[str, Callable[[Image.Image, Size], Image.Image]] = {
     "pillow-box@1": _box,
     # The same kernel as pillow-lanczos@1 with other rounding: 8 to 18 % of the samples differ, mostly by 1.
     "cykooz-lanczos3@1": _cykooz_lanczos3,
-    # The only one for pictures too large to decode at once; also for small ones, so that a comparison can use one.
-    VIPS_RESAMPLER: _vips_lanczos3,
+    # For pictures too large to decode at once; also for small ones, so that a comparison can use one.
+    VIPS_RESAMPLER: partial(_vips, resampler=VIPS_RESAMPLER),
+    # For very strong shrinking of such pictures in bounded memory.
+    VIPS_PRESHRINK: partial(_vips, resampler=VIPS_PRESHRINK),
 }
 """Name and algorithm version to function. A change of any pixel needs a new version."""

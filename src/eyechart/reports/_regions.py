@@ -71,7 +71,10 @@ def _measures() -> tuple[tuple[str, _Cell], ...]:
         ("… without positional effect", lambda grid: _percent(grid.noise_floor)),
         ("… permutation p", lambda grid: format_p(grid.map_gap_p)),
         ("… cross-fitted, points", _cross_fitted),
-        ("Position SD, points", lambda grid: _percent(grid.position_sd)),
+        (
+            "Position SD, points",
+            lambda grid: MISSING if grid.position_sd is None else format_estimate(grid.position_sd),
+        ),
         ("All regions alike, p", _omnibus),
         ("U over distance, p", lambda grid: format_p(grid.p_u)),
     )

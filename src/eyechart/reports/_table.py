@@ -274,8 +274,10 @@ def _n_unreadable(fact: _Facts) -> int:
 def _caption(summary: Summary) -> str:
     """Say in one sentence what the table shows."""
     chance = "" if summary.chance is None else f" Chance is {format_percent(summary.chance)} %."
+    n_views = len(summary.conditions)
+    views = "1 view" if n_views == 1 else f"{n_views} views"
     return (
-        f"Accuracy of {summary.run.model.spec} on {summary.run.benchmark.name} under {len(summary.conditions)} views, "
+        f"Accuracy of {summary.run.model.spec} on {summary.run.benchmark.name} under {views}, "
         f"{format_n(summary.n_questions, summary.n_clusters)}, scored by {summary.scorer}.{chance}"
     )
 

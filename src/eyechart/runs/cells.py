@@ -1,7 +1,7 @@
 """What each request of a run gave, gathered from the store for counting and estimating."""
 
 from collections.abc import Collection, Iterable
-from functools import cache
+from functools import cache, lru_cache
 
 import msgspec
 import numpy as np
@@ -151,6 +151,12 @@ class AskedQuestion(msgspec.Struct, frozen=True):
         return any(note.startswith("errata") for note in self.notes)
 
 
+@cache
+def _slots(n_repeats: int, n_rotations: int, n_choices: int) -> tuple[int, ...]:
+    turned = range(min(n_rotations, max(n_choices, 1)))
+    return tuple(repeat * n_rotations + turn for repeat in range(n_repeats) for turn in turned)
+
+
 class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """All cells of a run by question, condition and repeat; a cell that was not planned is absent.
 
@@ -181,9 +187,7 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def slots_of(self, question: AskedQuestion) -> tuple[int, ...]:
         """Return the third indices of a question's cells under one condition: repeats, and within them rotations."""
-        rotations = self.run.n_rotations
-        turned = range(min(rotations, max(question.n_choices, 1)))
-        return tuple(repeat * rotations + turn for repeat in range(self.run.n_repeats) for turn in turned)
+        return _slots(self.run.n_repeats, self.run.n_rotations, question.n_choices)
 
     @property
     def image_groups(self) -> list[str]:
@@ -375,7 +379,15 @@ def _settings(sampling: Sampling, transports: tuple[str, ...]) -> str:
 
 
 def _cut(pictures: tuple[Picture, ...]) -> str:
-    return content_sha256(cut_of(pictures[0])) if len(pictures) == 1 else ""
+    if len(pictures) != 1:
+        return ""
+    file_sha256, *geometry = cut_of(pictures[0])
+    return f"{file_sha256} {_geometry_sha256(tuple(geometry))}"
+
+
+@lru_cache(maxsize=4096)
+def _geometry_sha256(geometry: tuple[object, ...]) -> str:
+    return content_sha256(geometry)  # the cells of a grid are the same for every base sample
 
 
 def _short_side(target: Box) -> float:

@@ -12,6 +12,7 @@ import msgspec
 from eyechart.errors import MissingDependencyError, UsageError
 from eyechart.runs.cells import AskedQuestion, Cell, RunTable
 from eyechart.runs.files import write_whole
+from eyechart.runs.gold import shown_cell
 from eyechart.schema import Value
 from eyechart.views import parse_view
 
@@ -67,9 +68,9 @@ class LongRow(Value, frozen=True, kw_only=True):
         scorer: Who judged.
         score: 0–1; None where there is nothing to score.
         is_readable: Whether an option was read; None without an answer.
-        letter: Letter given, as shown.
+        letter: Letter given, as shown; a cell as "row: 2, col: 4".
         option: Index of the option given, in the unrotated choices.
-        gold: Letter of the right option, as shown.
+        gold: Letter of the right option, as shown, or the right cell.
         reason: Why a score of 0 is not merely a wrong letter.
         finished_at: ISO time of the answer.
     """
@@ -141,7 +142,7 @@ def long_rows(table: RunTable, scorer_id: str, *, is_anonymous: bool = False) ->
             repeat=slot // table.run.n_rotations,
             rotation=slot % table.run.n_rotations,
             scorer=scorer_id,
-            **_of_cell(cell, question),
+            **_of_cell(cell, question, table.view_of[table.conditions[condition]]),
         )
 
 
@@ -179,12 +180,14 @@ class _Counted:
             yield row
 
 
-def _of_cell(cell: Cell, question: AskedQuestion) -> _CellFields:
+def _of_cell(cell: Cell, question: AskedQuestion, view_id: str) -> _CellFields:
     """Return what one request adds to a row."""
     letter = cell.verdict.answer if cell.verdict is not None else None
     place = ord(letter) - ord("A") if letter and len(letter) == 1 else -1
     is_option = 0 <= place < len(cell.choice_order)
     gold = question.answer if question.answer and len(question.answer) == 1 else None
+    if gold and cell.choice_order:
+        gold = chr(ord("A") + cell.choice_order.index(ord(gold) - ord("A")))
     size, sight, ending = cell.sent_size, cell.sight, cell.ending
     return {
         "sent_width": None if size is None else size.width,
@@ -197,7 +200,7 @@ def _of_cell(cell: Cell, question: AskedQuestion) -> _CellFields:
         "is_readable": None if not cell.is_answered or cell.verdict is None else not cell.is_unparsed,
         "letter": letter,
         "option": cell.choice_order[place] if is_option else None,
-        "gold": chr(ord("A") + cell.choice_order.index(ord(gold) - ord("A"))) if gold and cell.choice_order else gold,
+        "gold": shown_cell(view_id) if question.asks_for_cell else gold,
         "reason": cell.reason,
         "finished_at": None if ending is None else ending.finished_at,
     }

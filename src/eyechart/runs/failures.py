@@ -55,8 +55,9 @@ def common_cause(message: str) -> str:
 def _struck(table: RunTable) -> Iterable[tuple[str, str, str, str]]:
     """Yield condition, state, cause and example of every failure, by question and condition."""
     for question_index, question in enumerate(table.questions):
+        slots = table.slots_of(question)
         for index, condition in enumerate(table.conditions):
-            for slot in table.slots_of(question):
+            for slot in slots:
                 cell = table.cells.get((question_index, index, slot))
                 found = _failure_of(cell)
                 if found is not None:

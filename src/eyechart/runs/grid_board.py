@@ -109,5 +109,11 @@ def _notes(published: PublishedResults, benchmark: str, own: Sequence[OwnGrids])
         source = published.sources[published.grids[0].source]
         notes.append(f"Source: {source.name}, {source.address}, {source.revision}, {source.date}. {source.note}")
         notes.append("Published Perf is cut to two decimals, not rounded.")
+    notes += [
+        f"{run.name}: Size of {grid.name} is against {grid.size.baseline}."
+        for run in own
+        for grid in run.grids
+        if grid.size is not None and grid.size.baseline not in {one.name for one in run.grids}
+    ]
     notes += [f"{run.name}: {grid.name}: {note}." for run in own for grid in run.grids for note in grid.notes]
     return tuple(notes)

@@ -12,6 +12,7 @@ from eyechart.images.compose import compose, is_whole, resize
 from eyechart.images.decode import MAX_HELD_PIXELS, decode, has_end, is_standing
 from eyechart.images.encode import JpegSettings, encode_composition, encode_jpeg, encode_png
 from eyechart.images.files import read_whole
+from eyechart.images.grid_canvas import HRSCENE_JPEG
 from eyechart.images.hash import pixel_sha256
 from eyechart.images.pixels import DecodedImage, Pixels
 from eyechart.images.probe import describe_stream
@@ -27,7 +28,7 @@ from eyechart.seen.transport import parse_transport
 Form = Literal["pixels", "encoded"]
 
 _PNG, _JPEG = "image/png", "image/jpeg"
-_JPEG_95 = JpegSettings(quality=95, subsampling="4:4:4")
+_JPEGS = {95: JpegSettings(quality=95, subsampling="4:4:4"), 75: HRSCENE_JPEG}
 _N_LOCKS = 64
 _RAW_BYTES_PER_PIXEL = 3
 
@@ -36,8 +37,9 @@ class PictureSource:
     """Makes the pictures of a benchmark's requests, keeping recent originals decoded.
 
     A file that is sent whole and unchanged leaves as its own bytes where any decoder reads the same pixels from it;
-    everything else leaves as PNG of our pixels. Under a transport policy with ``+jpeg95`` every picture leaves as JPEG
-    instead, and its pixels are those of the JPEG. A truncated file never leaves. May be used by several threads.
+    everything else leaves as PNG of our pixels. Under a transport policy with ``+jpeg95`` or ``+jpeg75`` every picture
+    leaves as JPEG instead, and its pixels are those of the JPEG. A truncated file never leaves. May be used by several
+    threads.
 
     Args:
         benchmark: Where the files are.
@@ -109,8 +111,10 @@ class PictureSource:
         Raises:
             ImageError: If the file cannot be read or decoded, or is not the one that was planned.
         """
-        if _is_jpeg(picture):
-            return encode_jpeg(self._compose(picture), _JPEG_95.quality, _JPEG_95.subsampling), _JPEG
+        quality = _jpeg_quality(picture.recipe.transport)
+        if quality is not None:
+            settings = _JPEGS[quality]
+            return encode_jpeg(self._compose(picture), settings.quality, settings.subsampling), _JPEG
         standing = self._standing_bytes(picture)
         if standing is not None:
             return standing, picture.image.media_type
@@ -278,13 +282,13 @@ def name_place(error: EyechartError, place: str) -> ImageError:
 
 
 @lru_cache(maxsize=64)
-def _is_jpeg_policy(transport: str) -> bool:
-    return parse_transport(transport).is_jpeg
+def _jpeg_quality(transport: str) -> int | None:
+    return parse_transport(transport).jpeg_quality
 
 
 def _is_jpeg(picture: Picture) -> bool:
     """Whether the transport policy of a picture makes a JPEG of it."""
-    return _is_jpeg_policy(picture.recipe.transport)
+    return _jpeg_quality(picture.recipe.transport) is not None
 
 
 def _is_file(picture: Picture) -> bool:

@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 
 from eyechart.runs.cells import RunTable
+from eyechart.runs.grid_alone import Alone, JudgedGrids, own_alone
 from eyechart.runs.grid_scores import FEWEST_BASES, GridScores, Layout, find_grids, grid_notes, take_scores
 from eyechart.schema import Contrast, DistancePoint, Estimate, GridEffect, GridSummary, RegionCell, View
 from eyechart.stats.arrays import Bools, Floats
@@ -15,6 +16,7 @@ from eyechart.stats.codes import Code
 from eyechart.stats.conditions import can_test
 from eyechart.stats.manhattan import GridShape, Shape, distance_weights, estimate_shape, null_band
 from eyechart.stats.paired import DIFFERENCE_METHOD, estimate_differences
+from eyechart.stats.position_spread import SPREAD_METHOD, spread_interval
 from eyechart.stats.proportion import (
     PROPORTION_METHOD,
     ProportionTable,
@@ -42,7 +44,13 @@ _SEED = 0
 
 
 def summarise_grids(
-    table: RunTable, values: Floats, present: Bools, views: Mapping[str, View], scorer_id: str
+    table: RunTable,
+    values: Floats,
+    present: Bools,
+    views: Mapping[str, View],
+    scorer_id: str,
+    *,
+    borrowed: Alone | None = None,
 ) -> tuple[GridSummary, ...]:
     """Return every needle grid of a run, smallest first, each on its complete base samples.
 
@@ -52,14 +60,12 @@ def summarise_grids(
         present: Same shape, True where there is a score.
         views: Condition → view, of the conditions that are plain views.
         scorer_id: Scorer of the scores.
+        borrowed: Base samples alone (1×1) of other runs, for styles that this one did not ask alone.
     """
     layouts = find_grids(table.conditions, views)
     scored = {layout: take_scores(layout, table, values, present) for layout in layouts}
-    alone = {
-        layout.view.style: (layout.name, scored[layout])
-        for layout in layouts
-        if layout.is_alone and not layout.view.distractor_seed
-    }
+    own = own_alone(JudgedGrids(table, values, present, views, scorer_id))
+    alone = {**(borrowed or {}), **own}
     return tuple(
         _summarise(layout, scored[layout], table, scorer_id, alone.get(layout.view.style)) for layout in layouts
     )
@@ -105,6 +111,7 @@ def _with_regions(grid: GridSummary, scored: GridScores, scorer_id: str) -> Grid
         return _mean(name, grid.name, numbers, clusters, scorer_id)
 
     n_cells = rows.shape[1]
+    region_std = mean("region_std", sample_sds(rows))
     band = None
     if clusters.n_clusters >= FEWEST_BASES:
         band = band_cells(rows, clusters, weights=draw_weights(clusters.n_clusters, np.random.default_rng(_SEED)))
@@ -116,12 +123,12 @@ def _with_regions(grid: GridSummary, scored: GridScores, scorer_id: str) -> Grid
             if n_cells >= RAREFIED_CELLS
             else None
         ),
-        region_std=mean("region_std", sample_sds(rows)),
+        region_std=region_std,
         region_map_gap=_map_gap(grid.name, found, band, clusters, scorer_id),
         noise_floor=found.noise_floor,
         map_gap_p=found.p,
         cross_fitted_gap=_gain(grid.name, rows, clusters, scorer_id),
-        position_sd=found.position_sd,
+        position_sd=_spread(grid.name, found.position_sd, rows, clusters, region_std),
         omnibus="Cochran's Q" if is_binary else "Friedman's test",
         omnibus_statistic=found.omnibus.statistic,
         omnibus_df=found.omnibus.degrees_of_freedom,
@@ -255,6 +262,20 @@ def _gain(name: str, rows: Floats, clusters: Clusters, scorer_id: str) -> Estima
         method=f"{DIFFERENCE_METHOD}; 10 folds",
         scorer=scorer_id,
         warnings=() if can_test(n_questions, n_clusters) else (Code.TINY_GROUP,),
+    )
+
+
+def _spread(name: str, value: float, rows: Floats, clusters: Clusters, region_std: Estimate) -> Estimate:
+    """Return the spread of the regions beyond noise; it is at most the mean spread within base samples."""
+    low, high = spread_interval(rows, clusters, most=region_std.high)
+    return msgspec.structs.replace(
+        region_std,
+        name="position SD",
+        condition=name,
+        value=value,
+        low=min(low, value),
+        high=max(high, value),
+        method=SPREAD_METHOD,
     )
 
 

@@ -23,6 +23,7 @@ _CONTRACTED = re.compile(
     r"\b(?P<stem>ai|are|ca|could|did|do|does|had|has|have|is|might|must|need|should|was|were|wo|would)nt\b"
 )
 _COMMA_IN_NUMBER = re.compile(r"(?<=\d),(?=\d)")
+_BARE_POINT = re.compile(r"(?<![\w.])\.(?=\d)")
 _STOP = re.compile(r"(?<!\d)\.|\.(?!\d)")
 _PUNCTUATION = re.compile(r"[^\w\s':.%°$€£+-]|-(?!\d)|(?<=\w)-|_")
 # Tags such as <ans>, and the special tokens that end a turn.
@@ -141,8 +142,9 @@ def last_line(text: str) -> str:
 def normalise_answer(text: str) -> str:
     """Normalise an answer as the VQA evaluation describes it.
 
-    Lower case; dots only inside numbers; no commas inside numbers; other punctuation becomes a space, apostrophes and
-    colons stay; number words become digits; articles go; a contraction gets its apostrophe back.
+    Lower case; dots only inside numbers, ".5" as "0.5"; no commas inside numbers; other punctuation becomes a space,
+    apostrophes and colons stay; number words become digits; articles go, but for an answer that is nothing else, as the
+    letter "A" on a sign; a contraction gets its apostrophe back.
 
     References:
         The evaluation page of the VQA challenge (visualqa.org), "Evaluation code".
@@ -152,7 +154,7 @@ def normalise_answer(text: str) -> str:
         ("2 red ish cars don't 1000", '3.5')
     """
     text = _COMMA_IN_NUMBER.sub("", text.lower().replace("’", "'"))
-    text = _PUNCTUATION.sub(" ", _STOP.sub("", text))
+    text = _PUNCTUATION.sub(" ", _STOP.sub("", _BARE_POINT.sub("0.", text)))
     text = _CONTRACTED.sub(r"\g<stem>n't", text)
-    words = (_NUMBERS.get(word, word) for word in text.split())
-    return " ".join(word for word in words if word not in _ARTICLES)
+    words = [_NUMBERS.get(word, word) for word in text.split()]
+    return " ".join([word for word in words if word not in _ARTICLES] or words)

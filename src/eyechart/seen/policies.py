@@ -49,7 +49,7 @@ class PolicyCheck(Value, frozen=True, kw_only=True):
         return self.reason is None and not self.n_refused and not self.at_risk
 
 
-POLICIES = (Transport("native"), Transport("fit"), Transport("fit", is_jpeg=True))
+POLICIES = (Transport("native"), Transport("fit"), Transport("fit", jpeg_quality=95))
 
 
 def check_policies(
@@ -158,7 +158,7 @@ def needs_jpeg(checks: Iterable[PolicyCheck]) -> Transport | None:
         'fit@1'
     """
     by_id = {check.transport: check for check in checks}
-    for policy in (Transport("fit"), Transport("fit", is_jpeg=True)):
+    for policy in (Transport("fit"), Transport("fit", jpeg_quality=95)):
         check = by_id.get(policy.id)
         if check is not None and check.gets_all_through:
             return policy

@@ -15,10 +15,13 @@ from eyechart.seen.rules import Lookup
 FitSize = Callable[[Size, int], Size]
 """From the size of a picture and the number of pictures in its request to the size that the model leaves alone."""
 
+JpegQuality = Literal[75, 95]
+"""75 is HRScene's own, with colour at half the resolution; 95 keeps colour whole."""
+
 _BUDGET = re.compile(r"budget(?:@1)?[(:](\d+),(\d+)\)?")
-_JPEG = "+jpeg95"
 _VERSION = "@1"
-_KNOWN = "native, fit or budget(MIN,MAX) in pixels, each with +jpeg95 if wanted"
+_QUALITIES: dict[str, JpegQuality] = {"jpeg75": 75, "jpeg95": 95}
+_KNOWN = "native, fit or budget(MIN,MAX) in pixels, each with +jpeg95 or +jpeg75 if wanted"
 
 
 class Transport(Value, frozen=True):
@@ -29,25 +32,31 @@ class Transport(Value, frozen=True):
             what is sent is what is seen; ``budget`` keeps the number of pixels within bounds.
         min_px: Fewest pixels under ``budget``; smaller pictures are enlarged.
         max_px: Most pixels under ``budget``; larger pictures are shrunk.
-        is_jpeg: Whether every picture leaves as JPEG of quality 95 without colour subsampling, where a provider bounds
-            bytes; the model is given the pixels of that JPEG.
+        jpeg_quality: Every picture leaves as JPEG, and the model is given the pixels of that JPEG: 95 without colour
+            subsampling, where a provider bounds bytes; 75 with 4:2:0, as HRScene stores its grids. None for no JPEG.
     """
 
     kind: Literal["native", "fit", "budget"] = "native"
     min_px: int = 0
     max_px: int | None = None
-    is_jpeg: bool = False
+    jpeg_quality: JpegQuality | None = None
+
+    @property
+    def is_jpeg(self) -> bool:
+        """Whether every picture leaves as JPEG."""
+        return self.jpeg_quality is not None
 
     @property
     def id(self) -> str:
         """Name and version, which enter every recipe key.
 
         Example:
-            >>> Transport().id, Transport("budget", 0, 1003520, is_jpeg=True).id
+            >>> Transport().id, Transport("budget", 0, 1003520, jpeg_quality=95).id
             ('native@1', 'budget@1(0,1003520)+jpeg95@1')
         """
         bounds = f"({self.min_px},{self.max_px})" if self.kind == "budget" else ""
-        return f"{self.kind}{_VERSION}{bounds}{_JPEG + _VERSION if self.is_jpeg else ''}"
+        jpeg = f"+jpeg{self.jpeg_quality}{_VERSION}" if self.is_jpeg else ""
+        return f"{self.kind}{_VERSION}{bounds}{jpeg}"
 
     def resize(self, size: Size, n_pictures: int, fit: FitSize | None) -> Size:
         """Return the size at which a picture leaves.
@@ -65,6 +74,8 @@ class Transport(Value, frozen=True):
 def parse_transport(text: str) -> Transport:
     """Return the policy that a text names: ``native``, ``fit``, ``budget(MIN,MAX)``, or ``budget:MIN,MAX``.
 
+    ``+jpeg95`` or ``+jpeg75`` may follow; alone they stand for ``native`` as JPEG.
+
     Raises:
         UsageError: If it names none, or the bounds of a budget exclude every size.
 
@@ -72,22 +83,26 @@ def parse_transport(text: str) -> Transport:
         >>> parse_transport("budget:65536,1003520").id, parse_transport("fit+jpeg95").id
         ('budget@1(65536,1003520)', 'fit@1+jpeg95@1')
     """
-    name = text.strip()
-    is_jpeg = name.removesuffix(_VERSION).endswith(_JPEG)
-    if is_jpeg:
-        name = name.removesuffix(_VERSION).removesuffix(_JPEG)
+    name, quality = _split_jpeg(text.strip())
     bare = name.removesuffix(_VERSION)
     if bare == "native":
-        return Transport("native", is_jpeg=is_jpeg)
+        return Transport("native", jpeg_quality=quality)
     if bare == "fit":
-        return Transport("fit", is_jpeg=is_jpeg)
+        return Transport("fit", jpeg_quality=quality)
     bounds = _BUDGET.fullmatch(name)
     if bounds is None:
         raise UsageError(f"unknown transport {text!r}", hint=f"known are {_KNOWN}")
     low, high = int(bounds[1]), int(bounds[2])
     if high < 1 or low > high:
         raise UsageError(f"transport {text!r} leaves no size", hint="budget(MIN,MAX) with MIN at most MAX, in pixels")
-    return Transport("budget", low, high, is_jpeg)
+    return Transport("budget", low, high, quality)
+
+
+def _split_jpeg(name: str) -> tuple[str, JpegQuality | None]:
+    """Return what stands before the JPEG, and its quality."""
+    before, _, last = name.rpartition("+")
+    quality = _QUALITIES.get(last.removesuffix(_VERSION))
+    return (name, None) if quality is None else (before or "native", quality)
 
 
 def fit_of(lookup: Lookup, model: str) -> FitSize:
