@@ -83,6 +83,7 @@ def test_gigapixels_are_built_asked_and_shown_in_bounded_memory(tmp_path):
     check_building(tmp_path)
     check_asking(tmp_path)
     check_thumbnails(tmp_path)
+    check_grid(tmp_path)
     check_showing(tmp_path)
     check_verifying(tmp_path)
 
@@ -131,6 +132,17 @@ def check_asking(folder):
         sizes = [struct.unpack(">II", one.encoded[16:24]) for got in server.received for one in got.pictures]
     assert peak < MAX_MEGABYTES, f"{peak:.0f} MB"
     assert sorted(set(sizes)) == [(750, 563), (1386, 1040), (1734, 1386), (2219, 1664), LARGE, PANDA]
+
+
+def check_grid(folder):
+    """Panda as the needle of a grid: a tile of 448 px from 945 MP."""
+    (folder / "needles").mkdir()
+    (folder / "needles" / "panda.jpg").hardlink_to(folder / "panda.jpg")
+    needle = {"id": "n1", "image": "panda.jpg", "question": "What is it?", "answers": ["noise"]}
+    (folder / "needles" / "questions.jsonl").write_text(json.dumps(needle))
+    grid = ["build", "whitebackground", "--option", "needles=needles", "--grid", "2", "--out", "grids"]
+    peak = peak_megabytes(_COMMAND, *grid, "--resampler", "vips-lanczos3-preshrink@1", cwd=folder)
+    assert peak < MAX_MEGABYTES, f"{peak:.0f} MB"
 
 
 def check_thumbnails(folder):
