@@ -1,8 +1,6 @@
 """A person at the keyboard, in a real browser: answers, zoom, drawn boxes, and no complaint on the console."""
 
-import os
 import threading
-from pathlib import Path
 
 import pytest
 import uvicorn
@@ -20,23 +18,10 @@ from eyechart.schema import Box
 from eyechart.views import resolve_views
 
 pytestmark = pytest.mark.browser
-CHROMIUM = os.environ.get("EYECHART_CHROMIUM", "/usr/bin/chromium")
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    sync_api = pytest.importorskip("playwright.sync_api")
-    if not Path(CHROMIUM).exists():
-        pytest.fail(f"there is no {CHROMIUM}: install Debian's chromium, or name another with EYECHART_CHROMIUM")
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
-def show(chromium):
+def show(browser):
     """A function that serves an application and returns its page; at the end the console must have been silent."""
     servers, complaints = [], []
 
@@ -47,7 +32,7 @@ def show(chromium):
         while not server.started:
             thread.join(0.02)
         servers.append((server, thread))
-        page = chromium.new_page(viewport={"width": 1200, "height": 800})
+        page = browser.new_page(viewport={"width": 1200, "height": 800})
         page.on("console", lambda message: message.type in {"error", "warning"} and complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/")
