@@ -217,8 +217,12 @@ class Asker:
         return observed_seen(request, reply.seen, tuple(picture.sent_as for picture in pictures))
 
     async def _prepare(self, pictures: tuple[LazyPicture, ...]) -> None:
-        """Make the pictures in a thread, so that other requests go on meanwhile."""
-        if self._model.reads == "pixels" and pictures:
+        """Make the pictures in a thread, so that other requests go on meanwhile; small files are read at once."""
+        if self._model.reads != "pixels" or not pictures:
+            return
+        if all(picture.is_quick for picture in pictures):
+            self._pictures.prepare(pictures)
+        else:
             await asyncio.get_running_loop().run_in_executor(self._threads, self._pictures.prepare, pictures)
 
     async def _attempt(

@@ -30,6 +30,7 @@ Form = Literal["pixels", "encoded"]
 _PNG, _JPEG = "image/png", "image/jpeg"
 _JPEGS = {95: JpegSettings(quality=95, subsampling="4:4:4"), 75: HRSCENE_JPEG}
 _N_LOCKS = 64
+_QUICK_BYTES, _QUICK_PIXELS = 64 << 10, 1 << 19
 _RAW_BYTES_PER_PIXEL = 3
 
 
@@ -208,6 +209,13 @@ class LazyPicture:
     def size(self) -> Size:
         """Size in pixels."""
         return self._picture.size
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether making it takes less time than handing it to a thread: a small file that is sent whole."""
+        image = self._picture.image
+        is_small = (image.n_bytes or _QUICK_BYTES + 1) <= _QUICK_BYTES and image.size.n_px <= _QUICK_PIXELS
+        return is_small and _is_file(self._picture)
 
     @property
     def pixel_sha256(self) -> str:
