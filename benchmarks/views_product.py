@@ -116,8 +116,8 @@ def measure_floor(path: Path, views: list[tuple[str, Composition]], out_dir: Pat
 
 
 def measure_scaling(path: Path, views: list[tuple[str, Composition]], out_dir: Path, settings: RenderSettings) -> dict:
-    """Wall seconds for 24 copies of a picture with one process and with two, whose start is included."""
-    n_pictures, walls = 24, {}
+    """Wall seconds for 50 copies of a picture with one process and with two, whose start is included."""
+    n_pictures, walls = 50, {}
     idle = idle_core_seconds()
     for n_processes in (1, 2):
         jobs = [
