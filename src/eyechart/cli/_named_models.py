@@ -1,7 +1,7 @@
 """Models named on the command line, with the settings a run would send and what they tell of themselves."""
 
 import datetime
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import msgspec.structs
 
@@ -81,5 +81,5 @@ def knows_setting(spec: str, name: str) -> bool:
 
 
 def _settings_of(provider: str) -> tuple[str, ...]:
-    kind: type[ModelKind] = load("model", provider)  # type: ignore[assignment]
+    kind = cast("type[ModelKind]", load("model", provider))
     return tuple(field.encode_name for field in msgspec.structs.fields(kind.settings))

@@ -1,7 +1,7 @@
 """Draw what benchmarks are made of: the sizes of their pictures beside what models take in, and example questions."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 from cyclopts import App, Parameter
 
@@ -46,7 +46,7 @@ def resolutions(
     groups = [_sizes(text, own) for text, own in zip(benchmarks, _divided(option, benchmarks), strict=True)]
     limits = [_limit(spec) for spec in model]
     axes = draw_resolutions(groups, limits)
-    figure: Figure = axes.figure  # type: ignore[assignment]
+    figure = cast("Figure", axes.figure)
     _write(figure, out, "resolutions", "How large the pictures are", describe_resolutions(groups, limits))
     return 0
 
