@@ -8,7 +8,7 @@ import msgspec
 
 from eyechart.batching import AsksInBatches
 from eyechart.errors import UsageError
-from eyechart.kinds import Benchmark, HoldsRelease, Model, Prompt, ReviewsPlan, TakesGold
+from eyechart.kinds import Benchmark, HoldsRelease, Model, Prompt, ReviewsPlan, TakesGold, TakesSizes
 from eyechart.opening import DEFAULT_SCORER, open_scorer
 from eyechart.releases.fitness import check_fitness
 from eyechart.runs.answers import stale_ids
@@ -31,7 +31,7 @@ from eyechart.runs.registration import keep_copy
 from eyechart.runs.retrying import Stop
 from eyechart.runs.score import score_run
 from eyechart.runs.shard import ids_of
-from eyechart.runs.sights import read_sights
+from eyechart.runs.sights import read_sights, tell_sizes
 from eyechart.runs.spending import answer_dollars
 from eyechart.runs.store import AnswerWriter
 from eyechart.runs.summarise import summarise
@@ -205,6 +205,8 @@ class _Session:
             return None
         if isinstance(self._model, TakesGold):
             self._model.take_gold(self._gold())
+        if isinstance(self._model, TakesSizes):
+            tell_sizes(self._model, self.store)
         return run_async(self._ask())
 
     def result(self, stop: Stop | None) -> Asked:
