@@ -348,6 +348,19 @@ class TakesGold(Protocol):
 
 
 @runtime_checkable
+class TakesSizes(Protocol):
+    """A simulated model whose answers depend on how large targets are, and on which questions share a picture."""
+
+    def take_target_px(self, target_px: Mapping[str, float]) -> None:
+        """Receive the target's shorter side, as seen, of every request id; 0 where the view shows no target."""
+        ...
+
+    def take_image_groups(self, groups: Mapping[str, str]) -> None:
+        """Receive the image group of every question id."""
+        ...
+
+
+@runtime_checkable
 class ReviewsPlan(Protocol):
     """A model that can say beforehand what does not fit a plan, such as answers that nobody asks for."""
 

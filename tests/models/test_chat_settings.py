@@ -54,6 +54,68 @@ def test_an_unknown_setting_names_the_nearest():
     assert caught.value.hint == "did you mean detail?"
 
 
+PROVIDERS = ("openai", "azure", "openrouter", "together", "dashscope", "vllm", "sglang", "ollama", "lmstudio")
+PROVIDERS += ("anthropic", "google")
+# Every model setting that some provider takes, and who takes it; a parameter of sampling has a flag of its own.
+COMPATIBLE = set(PROVIDERS) - {"anthropic", "google"}
+TAKEN_BY = {
+    "detail": COMPATIBLE,
+    "media_resolution": {"google"},
+    "vl_high_resolution_images": {"dashscope"},
+    "reasoning_effort": COMPATIBLE,
+    "effort": {"anthropic"},
+    "thinking": {"anthropic"},
+    "thinking_budget": {"anthropic", "google"},
+    "thinking_level": {"google"},
+    "enable_thinking": {"dashscope", "vllm", "sglang"},
+    "min_pixels": {"dashscope", "vllm"},
+    "max_pixels": {"dashscope", "vllm"},
+    "mm_processor_kwargs": set(),
+    "chat_template_kwargs": set(),
+    "top_k": set(PROVIDERS),
+    "presence_penalty": set(PROVIDERS) - {"anthropic"},
+    "system_prompt": set(PROVIDERS),
+    "host": {"openrouter"},
+    "top_p": set(),
+    "seed": set(),
+    "max_tokens": set(),
+}
+VALUES = {"detail": "low", "media_resolution": "low", "thinking": "enabled", "enable_thinking": "true"}
+VALUES |= {"vl_high_resolution_images": "true"}
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("setting", TAKEN_BY)
+def test_every_setting_is_taken_or_refused_with_a_way(provider, setting):
+    if provider in {"anthropic", "google"}:
+        pytest.importorskip({"anthropic": "anthropic", "google": "google.genai"}[provider])
+    options = ModelOptions(base_url="http://host.example", settings={setting: VALUES.get(setting, "2048")})
+    if provider in TAKEN_BY[setting]:
+        assert setting in open_model(f"{provider}/m", options).identity.settings
+        return
+    with pytest.raises(UsageError, match=f"no setting of {provider}/m named '{setting}'") as caught:
+        open_model(f"{provider}/m", options)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("provider", "setting", "way"),
+    [
+        ("openai", "effort", "--set reasoning_effort=…"),
+        ("openai", "max_pixels", "--set detail=…"),
+        ("vllm", "thinking", "--set reasoning_effort=…, --set enable_thinking=…"),
+        ("dashscope", "media_resolution", "--set detail=…, --set vl_high_resolution_images=…"),
+        ("vllm", "mm_processor_kwargs", "--extra-body FILE.json"),
+        ("sglang", "chat_template_kwargs", "--extra-body FILE.json"),
+        ("openrouter", "seed", "--sampling-seed"),
+    ],
+)
+def test_the_name_of_another_provider_is_told_the_way_here(provider, setting, way):
+    with pytest.raises(UsageError) as caught:
+        open_model(f"{provider}/m", ModelOptions(settings={setting: "1"}))
+    assert caught.value.hint.startswith(f"{setting} is set by {way}")
+
+
 def test_a_system_prompt_is_a_message_of_its_own():
     messages = chat_body("m", ask(), ChatSettings(system_prompt="Be brief."), {})["messages"]
     assert messages[0] == {"role": "system", "content": "Be brief."}

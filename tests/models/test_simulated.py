@@ -72,7 +72,7 @@ def test_accuracy_rises_with_the_target_size_seen():
 
 
 def test_a_threshold_needs_the_target_size():
-    with pytest.raises(BadRequestError, match="was not told the target's size"):
+    with pytest.raises(BadRequestError, match="needs the target's size"):
         accuracy(opened(threshold_px=16), n=1)
 
 

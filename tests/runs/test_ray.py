@@ -1,5 +1,6 @@
 """Over a Ray cluster: only what is missing is asked, servers are balanced, workers may be killed, nothing is lost."""
 
+import datetime
 import os
 import signal
 import threading
@@ -8,8 +9,8 @@ import time
 import pytest
 from runs_made import question_file
 from servers.chat_server import ChatServer, answer_from_picture
+from servers.dialects import Answer
 
-from eyechart.errors import MissingDependencyError, UsageError
 from eyechart.kinds import ModelOptions
 from eyechart.opening import open_benchmark, open_prompt
 from eyechart.registry import load_plugin
@@ -18,9 +19,10 @@ from eyechart.runs.execute import LoopSettings
 from eyechart.runs.folders import Destination
 from eyechart.runs.options import RunOptions
 from eyechart.runs.patience import Patience
-from eyechart.runs.ray_engine import RayWork, check_ray
+from eyechart.runs.ray_engine import Counter, RayWork
 from eyechart.runs.session import run_benchmark
 from eyechart.runs.spending import SpendingLimits
+from eyechart.schema import TokenPrice, encode_record
 from eyechart.views import resolve_views
 
 VIEWS = "original,crop_3x"
@@ -66,7 +68,7 @@ def cluster():
 def run(tmp_path, monkeypatch):
     monkeypatch.setenv("VLLM_API_KEY", "none")
 
-    def start(model, urls=(), *, n=40, plugins=(), **changes):
+    def start(model, urls=(), *, n=40, plugins=(), spending=None, n_workers=None, **changes):
         data = tmp_path / "questions.jsonl"
         if not data.exists():
             question_file(tmp_path, n=n)
@@ -79,6 +81,7 @@ def run(tmp_path, monkeypatch):
             model_options=ModelOptions(base_url=next(iter(urls), None)),
             base_urls=tuple(urls),
             plugins=plugins,
+            n_workers=n_workers,
         )
         return run_benchmark(
             open_benchmark("folder", data, options),
@@ -89,7 +92,11 @@ def run(tmp_path, monkeypatch):
                 where=Destination(out=tmp_path / "run"),
                 ray=work,
                 has_preflight=False,
-                loop=LoopSettings(concurrency=4, patience=Patience(first_wait_seconds=0.01, attempt_seconds=10)),
+                loop=LoopSettings(
+                    concurrency=4,
+                    patience=Patience(first_wait_seconds=0.01, attempt_seconds=10),
+                    spending=spending or SpendingLimits(),
+                ),
                 **changes,
             ),
         )
@@ -161,7 +168,61 @@ def test_what_concerns_the_whole_run_ends_it(cluster, run):
     assert "HTTP 401" in outcome.stop.reason
 
 
-def test_bounds_that_need_one_place_to_count_are_refused():
-    for limits in (SpendingLimits(max_requests=5), SpendingLimits(max_dollars=5.0)):
-        with pytest.raises((UsageError, MissingDependencyError), match=r"cannot keep --max-cost|ray is not installed"):
-            check_ray(LoopSettings(spending=limits))
+@pytest.mark.ray
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_max_requests_holds_for_all_workers_together(cluster, run, n_workers):
+    with ChatServer(answer=answer_from_picture, latency_seconds=0.02) as server:
+        first = run("vllm/local-vlm", (server.base_url,), spending=SpendingLimits(max_requests=21), n_workers=n_workers)
+        assert (n_answers(server), first.n_asked, first.n_missing, first.exit_code) == (21, 21, 59, 3)
+        assert first.stop.reason == "--max-requests 21 is reached"
+        again = run("vllm/local-vlm", (server.base_url,), spending=SpendingLimits(max_requests=100))
+        assert (again.n_asked, again.exit_code, n_answers(server)) == (59, 0, 80)
+
+
+@pytest.mark.ray
+def test_max_cost_holds_for_all_workers_together_and_counts_what_was_spent_before(cluster, run):
+    price = TokenPrice(input_per_million=10.0, output_per_million=10.0, date=datetime.date(2026, 1, 2), source="test")
+    with ChatServer(answer=cent, latency_seconds=0.02) as server:
+        first = run("vllm/local-vlm", (server.base_url,), spending=SpendingLimits(max_dollars=0.205), price=price)
+        assert (n_answers(server), first.exit_code) == (20, 3)
+        assert "--max-cost 0.205 is reached: $0." in first.stop.reason
+        again = run("vllm/local-vlm", (server.base_url,), spending=SpendingLimits(max_dollars=0.305), price=price)
+        assert (again.n_asked, n_answers(server)) == (10, 30)
+    assert again.summary.expense.dollars == pytest.approx(0.30)
+
+
+def cent(received):
+    """Answer with tokens that cost one cent."""
+    return Answer(text=answer_from_picture(received), input_tokens=990, output_tokens=10)
+
+
+@pytest.mark.ray
+def test_what_ends_the_run_for_one_worker_ends_it_for_all_and_loses_no_answer(cluster, run):
+    """One server of two refuses the key: what the other has in flight is awaited, and nothing more is asked."""
+    with ChatServer(answer=answer_from_picture, latency_seconds=0.3) as good, ChatServer(key="another") as bad:
+        outcome = run("vllm/local-vlm", (good.base_url, bad.base_url))
+        assert "HTTP 401" in outcome.stop.reason
+        assert outcome.n_asked == n_answers(good)
+        assert outcome.n_missing > 40
+
+
+def test_the_first_cost_is_not_awaited_for_ever(make):
+    """Whoever asks the first answer may be killed, and then its cost never comes."""
+    request = make.plan().requests[0]
+    line = encode_record(request)
+    price = {"input_per_million": 10.0, "output_per_million": 10.0, "date": "2026-01-02", "source": "test"}
+    limits = {"max_dollars": 1.0, "price": price}
+    patient, hasty = (Counter(limits, 0.0, None, 0, seconds) for seconds in (60.0, -1.0))
+    for counter in (patient, hasty):
+        assert counter.begin(line) == (True, "", "")
+        assert counter.begin(line) == (False, "", "")
+    assert patient.begin(line) == (False, "", "")
+    assert hasty.begin(line) == (True, "", "")
+
+
+def test_nobody_sends_anything_after_a_stop(make):
+    line = encode_record(make.plan().requests[0])
+    counter = Counter({}, 0.0, None, 0, 60.0)
+    assert counter.begin(line) == (True, "", "")
+    counter.stop("the key is wrong", "try another")
+    assert counter.begin(line) == (False, "the key is wrong", "try another")

@@ -83,6 +83,17 @@ def test_an_answer_without_tokens_is_counted_as_not_priced(run):
     assert (outcome.summary.expense.n_priced, outcome.summary.expense.n_answers) == (0, 10)
 
 
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_an_answer_without_tokens_counts_with_what_it_was_expected_to_cost(run, concurrency):
+    """Else a server that reports no tokens would be asked one by one, for any amount of money."""
+    expected = ((14 + 160) * 10 + 64 * 20) / 1e6
+    outcome, model = run(SpendingLimits(max_dollars=4.5 * expected), reply=Reply(text="A"), concurrency=concurrency)
+    assert (len(model.asked), outcome.n_missing) == (4, 6)
+    assert "--max-cost" in outcome.stop.reason
+    outcome, model = run(SpendingLimits(max_dollars=6.5 * expected), reply=Reply(text="A"), concurrency=concurrency)
+    assert len(model.asked) == 2
+
+
 def test_without_a_price_there_is_no_expense(run):
     outcome, _ = run(SpendingLimits(), price=None)
     assert outcome.summary.expense is None

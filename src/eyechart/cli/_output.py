@@ -1,5 +1,6 @@
 """Where output goes: data to stdout, all else to stderr; plain text when it is no terminal."""
 
+import re
 import sys
 from typing import Annotated
 
@@ -7,8 +8,12 @@ import msgspec
 from cyclopts import Parameter
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from eyechart.cli._app import printable
+
+# What JSON leaves as it is: DEL, the C1 controls (U+009B begins a terminal's commands) and marks that turn the text.
+_UNSHOWN = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON instead of text.")]
 
@@ -24,14 +29,15 @@ def notes_console() -> Console:
 
 
 def print_json(value: object) -> None:
-    """Print a value as indented JSON on stdout."""
-    sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(value), indent=2) + b"\n")
+    """Print a value as indented JSON on stdout; characters that could drive a terminal are written as escapes."""
+    content = msgspec.json.format(msgspec.json.encode(value), indent=2)
+    sys.stdout.buffer.write(_UNSHOWN.sub(_escaped, content.decode()).encode() + b"\n")
     sys.stdout.buffer.flush()
 
 
 def print_text(text: str) -> None:
-    """Print a text on stdout as it is, to be redirected into a file."""
-    sys.stdout.write(text)
+    """Print a text on stdout, to be read or redirected into a file; nothing in it can drive the terminal."""
+    sys.stdout.write(printable(text))
     sys.stdout.flush()
 
 
@@ -48,10 +54,10 @@ def print_table(columns: list[str], rows: list[list[str]], title: str | None = N
         is_right = column.startswith(">")
         table.add_column(column.lstrip(">"), justify="right" if is_right else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(_literal(cell) for cell in row))
+        table.add_row(*(Text(printable(cell)) for cell in row))
     console = data_console()
     if title is not None:  # not as the table's own title, which is folded to the width of a narrow table
-        console.print(_literal(title), soft_wrap=True)
+        console.print(Text(printable(title)), soft_wrap=True)
     console.print(table)
 
 
@@ -60,5 +66,5 @@ def say(text: str) -> None:
     print(printable(text), file=sys.stderr, flush=True)  # noqa: T201 -- notes go to stderr
 
 
-def _literal(cell: str) -> str:
-    return printable(cell).replace("[", r"\[")
+def _escaped(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"

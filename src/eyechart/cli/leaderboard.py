@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from eyechart.cli._flags import Plugin, load_plugins
-from eyechart.cli._output import Json, print_json, print_table, say
+from eyechart.cli._output import Json, print_json, print_table, print_text, say
 from eyechart.errors import UsageError
 from eyechart.stats.averages import Rule
 
@@ -90,12 +90,10 @@ def _render(board: "Board", chosen: Format, grouped: bool | None) -> str:
 
 
 def _write(text: str, out: Path | None) -> None:
-    import sys
-
     from eyechart.runs.files import write_whole
 
     if out is None:
-        sys.stdout.write(text)
+        print_text(text)
         return
     write_whole(out, [text.encode()])
     say(f"wrote {out}")

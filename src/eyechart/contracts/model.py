@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from eyechart.contracts.checks import expect, made_questions
 from eyechart.errors import ModelError
-from eyechart.kinds import Ask, AskedIdentity, Model, PixelArray, Reply, TakesGold
+from eyechart.kinds import Ask, AskedIdentity, Model, PixelArray, Reply, TakesGold, TakesSizes
 from eyechart.schema import Sampling, Size
 
 
@@ -55,6 +55,8 @@ def check_model(model: Model) -> None:
     if isinstance(model, TakesGold):
         expect(is_baseline, "only a model that reads identity may take the right answers")
         model.take_gold({"r": question.answer})
+    takes_sizes = isinstance(model, TakesSizes)
+    expect(is_baseline or not takes_sizes, "only a model that reads identity may take the sizes of targets")
     identity = AskedIdentity("r", question.id, "original", "original", 0) if is_baseline else None
     ask = Ask(
         prompt=question.text,

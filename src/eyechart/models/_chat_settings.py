@@ -1,7 +1,7 @@
 """Settings of chat models, and the request body they make with a question's pictures and prompt."""
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, TypeVar
 
 import msgspec
@@ -23,6 +23,13 @@ SAMPLING_FLAGS = {
     "max_tokens": "--max-tokens",
 }
 """Sampling parameters belong to the request, whatever the model, and have flags of their own."""
+
+# Names by which providers set the same thing, so that one who knows another provider's name is told the one here.
+_ALIKE = (
+    ("reasoning_effort", "effort", "thinking_level", "thinking_budget", "thinking", "enable_thinking"),
+    ("detail", "media_resolution", "vl_high_resolution_images", "min_pixels", "max_pixels", "oversized_image"),
+)
+_FREE_FORM = ("mm_processor_kwargs", "chat_template_kwargs")
 
 Detail = Literal["low", "high", "auto", "original", "not-sent"]
 Interface = Literal["chat_completions", "responses"]
@@ -78,7 +85,25 @@ def read_sent_settings(declared: type[AnySettings], options: ModelOptions, what:
     """
     optional = {field.encode_name for field in msgspec.structs.fields(declared) if field.default is None}
     given = {key: value for key, value in options.settings.items() if not (value == NOT_SENT and key in optional)}
-    return read_settings(declared, given, what, SAMPLING_FLAGS)
+    known = [field.encode_name for field in msgspec.structs.fields(declared)]
+    return read_settings(declared, given, what, {**SAMPLING_FLAGS, **_here(given, known)})
+
+
+def _here(given: Mapping[str, object], known: Sequence[str]) -> dict[str, str]:
+    """Return how to set here what is given by a name that only other providers know.
+
+    Example:
+        >>> _here({"effort": "low", "chat_template_kwargs": {}}, ["reasoning_effort", "detail"])
+        {'effort': '--set reasoning_effort=…', 'chat_template_kwargs': '--extra-body FILE.json'}
+    """
+    ways = {}
+    for name in given:
+        alike = [other for names in _ALIKE if name in names for other in names if other in known]
+        if name in _FREE_FORM:
+            ways[name] = "--extra-body FILE.json"
+        elif name not in known and alike:
+            ways[name] = ", ".join(f"--set {other}=…" for other in alike)
+    return ways
 
 
 def recorded_settings(settings: msgspec.Struct, extra_body: JsonObject) -> JsonObject:

@@ -9,11 +9,11 @@ from typing import Literal
 import msgspec
 
 from eyechart.errors import BadRequestError, RefusedInputError, TransientModelError, UsageError
-from eyechart.kinds import Ask, AskedIdentity, Gold, Model, ModelOptions, Reply
+from eyechart.kinds import Ask, AskedIdentity, Gold, Model, ModelOptions, ObservedPicture, Reply
 from eyechart.models._chat_settings import recorded_settings
 from eyechart.models._draws import normal_quantile, normal_share, pick, uniform
 from eyechart.registry import unknown_name
-from eyechart.schema import JsonObject, ModelIdentity, Usage
+from eyechart.schema import JsonObject, ModelIdentity, Size, Usage
 from eyechart.settings import read_settings
 
 __all__ = ["SimulatedKind"]
@@ -56,12 +56,12 @@ class SimulatedSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
         accuracy: Where ``accuracy_by_view`` says nothing.
         accuracy_by_view: ``original=0.8,crop=0.9``: by view id, else by family (the id before its first number).
         threshold_px: Target size, as seen, that half of the questions need; replaces the accuracy by a curve that
-            rises from chance to ``accuracy`` and needs ``take_target_px``.
+            rises from chance to ``accuracy``. Such a model sees every picture as it was sent.
         slope: Steepness of that curve at the threshold, per doubling of the size.
         guess_rate: Share of questions answered without looking.
         noise: Share of answers that are drawn anew in each repeat and condition.
         question_correlation: Correlation of the views of one question.
-        image_correlation: Correlation of the questions on one picture (needs ``take_image_groups``).
+        image_correlation: Correlation of the questions on one picture (their ``image_group``).
         format_failure_rate: Share of answers that name no option.
         refusal_rate: Share of refusals.
         truncation_rate: Share of answers cut off while thinking.
@@ -105,7 +105,8 @@ class SimulatedKind:
         if options.extra_body:
             raise UsageError("a simulated model takes no --extra-body", hint="leave it out")
         settings = read_settings(SimulatedSettings, {**PRESETS[name], **options.settings}, f"simulated/{name}")
-        return SimulatedModel(name, settings, options.revision)
+        kind = SimulatedModel if settings.threshold_px is None else SightedModel
+        return kind(name, settings, options.revision)
 
 
 class SimulatedModel:
@@ -135,7 +136,7 @@ class SimulatedModel:
         self._groups = groups
 
     def take_target_px(self, target_px: Mapping[str, float]) -> None:
-        """Receive the target's shorter side, in pixels as seen, of every request id."""
+        """Receive the target's shorter side, in pixels as seen, of every request id; 0 where none is shown."""
         self._target_px = target_px
 
     def expected_accuracy(self, view: str, n_options: int, target_px: float | None = None) -> float:
@@ -227,7 +228,8 @@ class SimulatedModel:
             return accuracy
         if target_px is None:
             raise BadRequestError(
-                "a simulated model with threshold_px was not told the target's size", hint="call take_target_px first"
+                "a simulated model with threshold_px needs the target's size",
+                hint="its questions need boxes, see --boxes",
             )
         chance = min(accuracy, 1 / n_options) if n_options else 0.0
         rise = 1 / (1 + math.exp(-self._settings.slope * math.log2(max(target_px, 1e-9) / threshold_px)))
@@ -235,6 +237,14 @@ class SimulatedModel:
 
     def _draw(self, purpose: str, key: str) -> float:
         return uniform(self._settings.seed, purpose, key)
+
+
+class SightedModel(SimulatedModel):
+    """A model with ``threshold_px``: the size of a target decides, and every picture is seen as it was sent."""
+
+    def predict_seen(self, sent: Size) -> ObservedPicture | None:
+        """Return the picture as it is sent."""
+        return ObservedPicture(sent, "executed")
 
 
 def _wrong_text(gold: str) -> str:

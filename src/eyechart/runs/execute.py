@@ -6,7 +6,7 @@ import platform
 import re
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from math import inf
@@ -36,7 +36,7 @@ from eyechart.runs.replies import Asking, error_row, reply_row
 from eyechart.runs.retrying import Retrying, Stop
 from eyechart.runs.room import Room
 from eyechart.runs.sight import observed_seen
-from eyechart.runs.spending import Spending, SpendingLimits, check_spending
+from eyechart.runs.spending import CountsSpending, Spending, SpendingLimits, check_spending
 from eyechart.runs.store import AnswerWriter
 from eyechart.runs.watch import Watch
 from eyechart.schema import JsonObject, ModelIdentity, Request, Response, Sampling, Seen, Value
@@ -114,7 +114,7 @@ class Asker:
         settings: Limits.
         listener: Is told of every answer and wait.
         generations: For requests whose old answer was too old, the generation of the new one.
-        spent: Dollars of every answer of earlier starts.
+        spending: Who counts what is sent and spent; this process if None.
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class Asker:
         *,
         listener: Listener,
         generations: dict[str, int] | None = None,
-        spent: Sequence[float] = (),
+        spending: CountsSpending | None = None,
     ) -> None:
         self.n_asked = 0
         self._model, self._pictures, self._writer, self._listener = model, pictures, writer, listener
@@ -137,7 +137,7 @@ class Asker:
         self._most = min(settings.concurrency, model.max_concurrency or settings.concurrency)
         self._pace = Pace(self._most)
         self._rate = Rate(settings.rates)
-        self._spending = Spending(settings.spending, spent)
+        self._spending = spending or Spending(settings.spending)
         self._watch = Watch(listener)
         self._threads = ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="picture")
         self._fatal: EyechartError | None = None
@@ -280,20 +280,17 @@ class Asker:
 
     async def _may_send(self, request: Request) -> bool:
         """Count an attempt, or end the run where enough was asked or spent."""
-        while self._spending.is_unknown:
+        while (begun := self._spending.begin(request)) is False:
             if not await self._retrying.pause(_FIRST_COST_SECONDS):
                 return False
-        enough = self._spending.why_stop(request)
-        if enough is not None:
-            self._retrying.end(enough.reason, enough.hint)
+        if isinstance(begun, Stop):
+            self._retrying.end(begun.reason, begun.hint)
             return False
-        self._spending.begin()
         return True
 
     def _note_end(self, request: Request, turn: Turn, reply: Reply | None) -> None:
-        usage = None if reply is None else reply.usage
-        self._rate.settle(request, turn, usage)
-        self._spending.end(usage, {} if reply is None else reply.extra)
+        self._rate.settle(request, turn, None if reply is None else reply.usage)
+        self._spending.end(request, reply)
 
     async def _answer(self, ask: Ask) -> Reply:
         seconds = self._settings.patience.attempt_seconds

@@ -6,14 +6,13 @@ import msgspec
 import numpy as np
 
 from eyechart.runs.cells import Cell, RunTable
+from eyechart.runs.sights import BLIND_VIEWS
 from eyechart.stats.clusters import find_clusters
 from eyechart.stats.codes import Code
 from eyechart.stats.findings import Finding
 from eyechart.stats.letters import estimate_letter_bias, summarise_rotations
 from eyechart.stats.score_rules import check_letters
 
-BLIND_VIEWS = frozenset({"no_image", "blank"})
-"""Views that show nothing of the picture."""
 _FEWEST_OPTIONS = 2
 _CLEAR_LETTERS = 30
 

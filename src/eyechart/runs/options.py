@@ -95,7 +95,7 @@ def checked(options: RunOptions, benchmark: Benchmark, model: Model, views: Sequ
             f"{model.identity.spec} has no batch interface", hint="leave out --batch; openai/… and anthropic/… have one"
         )
     if options.ray is not None:
-        check_ray(options.loop)
+        check_ray()
     check_drawing(options.plan)
     check_counts(views, options.plan)
     check_limits(options.loop, options.sampling)

@@ -2,14 +2,15 @@
 
 import importlib.util
 import math
+import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from eyechart.errors import EyechartError, MissingDependencyError, UsageError
-from eyechart.kinds import ModelOptions
+from eyechart.errors import EyechartError, MissingDependencyError
+from eyechart.kinds import ModelOptions, Reply
 from eyechart.opening import open_benchmark
 from eyechart.registry import load_plugin
 from eyechart.runs.balanced import open_balanced
@@ -19,16 +20,19 @@ from eyechart.runs.listening import Listener, Silent
 from eyechart.runs.pictures import PictureSource
 from eyechart.runs.rate import RateLimits
 from eyechart.runs.retrying import Stop
+from eyechart.runs.spending import Spending, SpendingLimits
 from eyechart.runs.store import RunStore
-from eyechart.schema import JsonObject, Request, decode_record, encode_record
+from eyechart.schema import JsonObject, Request, Usage, decode_record, encode_record
 
 if TYPE_CHECKING:
     import numpy as np
+    from ray.actor import ActorHandle
 
 # A block whose worker dies is tried again so often; then it is left out, and its requests stay missing.
 _MOST_RETRIES = 2
 _BLOCK_REQUESTS = 16
 _SAID_EVERY = 10
+_COUNTER_SECONDS = 60.0
 
 
 class RayWork(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,20 +61,14 @@ class RayWork(msgspec.Struct, frozen=True, kw_only=True):
     address: str | None = None
 
 
-def check_ray(loop: LoopSettings) -> None:
-    """Refuse what cannot be kept over several machines.
+def check_ray() -> None:
+    """Refuse to ask over a cluster where Ray is not installed.
 
     Raises:
         MissingDependencyError: If Ray is not installed.
-        UsageError: If costs or requests are bounded, which needs one place that counts.
     """
     if importlib.util.find_spec("ray") is None:
         raise MissingDependencyError("ray", "ray")
-    if loop.spending.max_dollars is not None or loop.spending.max_requests is not None:
-        raise UsageError(
-            "--engine ray cannot keep --max-cost or --max-requests over several machines",
-            hint="leave them out, or ask with --engine local",
-        )
 
 
 def ask_by_ray(
@@ -80,12 +78,15 @@ def ask_by_ray(
     loop: LoopSettings,
     *,
     generations: dict[str, int],
+    spending: Spending,
     listener: Listener,
 ) -> Stop | None:
     """Ask requests over a cluster and return why not all of them are answered, None if they are.
 
     Workers append their answers to the run folder themselves, so what was answered before a worker died is kept, and
-    a block that is tried again asks only what is not there yet.
+    a block that is tried again asks only what is not there yet. One counter beside this process counts what all of
+    them send and spend; when one worker has a reason to end the run, the counter lets nobody send anything more, and
+    what is in flight is awaited.
 
     Args:
         work: What the workers open.
@@ -93,6 +94,7 @@ def ask_by_ray(
         requests: What is missing.
         loop: Limits of all workers together.
         generations: For requests whose old answer was too old, the generation of the new one.
+        spending: What this start has sent and spent so far.
         listener: Is told how it goes.
     """
     if not requests:
@@ -111,7 +113,9 @@ def ask_by_ray(
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
         context.max_errored_blocks = -1  # blocks that are left out are found by comparing asked with answered
+        counter = _start_counter(loop, spending)
         arguments = {
+            "counter": counter,
             "work": msgspec.to_builtins(work),
             "folder": str(folder.resolve()),
             "loop": msgspec.to_builtins(_share_of(loop, n_workers)),
@@ -128,7 +132,7 @@ def ask_by_ray(
             max_task_retries=_MOST_RETRIES,
         )
         batches = cast("Iterable[dict[str, np.ndarray]]", answered.iter_batches(batch_size=None, prefetch_batches=0))
-        return _follow(batches, len(requests), listener)
+        return _follow(batches, len(requests), listener, counter)
     except ray.exceptions.RayError as error:
         reason = " ".join(str(error).split())[:300]
         return Stop(f"ray gave up: {reason}", "run the same command again to ask the rest")
@@ -140,7 +144,10 @@ def ask_by_ray(
 class RayWorker:
     """Asks blocks of requests on one CPU of the cluster; Ray makes one for each worker."""
 
-    def __init__(self, work: JsonObject, folder: str, loop: JsonObject, generations: dict[str, int]) -> None:
+    def __init__(
+        self, counter: "ActorHandle", work: JsonObject, folder: str, loop: JsonObject, generations: dict[str, int]
+    ) -> None:
+        self._counting = CountedElsewhere(counter)
         opened = msgspec.convert(work, RayWork)
         for plugin in opened.plugins:
             load_plugin(Path(plugin))
@@ -177,7 +184,15 @@ class RayWorker:
         self._n_blocks += 1
         writer = self._store.open_writer(f"{self._name}-{self._n_blocks}")
         model = open_balanced(self._work.model, self._work.model_options, self._work.base_urls)
-        asker = Asker(model, self._pictures, writer, self._loop, listener=Silent(), generations=self._generations)
+        asker = Asker(
+            model,
+            self._pictures,
+            writer,
+            self._loop,
+            listener=Silent(),
+            generations=self._generations,
+            spending=self._counting,
+        )
 
         async def ask() -> None:
             try:
@@ -195,16 +210,107 @@ class RayWorker:
         return asker.stop
 
 
-def _follow(batches: "Iterable[dict[str, np.ndarray]]", n_asked: int, listener: Listener) -> Stop | None:
-    """Count what comes back; a reason to end the run ends it, and what is missing at the end is said."""
+class Counter:
+    """The one place that counts what all workers send and spend, and that can end them all; an actor of Ray.
+
+    Args:
+        limits: The bounds.
+        dollars: What was spent before.
+        dearest: The dearest answer so far, None if none is known.
+        n_sent: Attempts that this start has sent before.
+        wait_seconds: How long the first answer's cost is awaited; whoever asked it may have been killed.
+    """
+
+    def __init__(
+        self, limits: JsonObject, dollars: float, dearest: float | None, n_sent: int, wait_seconds: float
+    ) -> None:
+        self._spending = Spending(msgspec.convert(limits, SpendingLimits), n_sent=n_sent)
+        self._spending.dollars, self._spending.dearest = dollars, dearest
+        self._wait_seconds = wait_seconds
+        self._waiting_since: float | None = None
+        self._stop: Stop | None = None
+
+    def begin(self, line: bytes) -> tuple[bool, str, str]:
+        """Count an attempt; return whether it may be sent, and why nothing more may be, empty if it is to wait."""
+        request = decode_record(line, Request, "a request")
+        begun = self._stop or self._spending.begin(request)
+        if isinstance(begun, Stop):
+            return False, begun.reason, begun.hint
+        if not begun:
+            now = time.monotonic()
+            self._waiting_since = now if self._waiting_since is None else self._waiting_since
+            if now - self._waiting_since > self._wait_seconds:
+                self._spending.give_up_first(request)
+        return begun, "", ""
+
+    def end(self, line: bytes, usage: JsonObject | None, extra: JsonObject | None) -> None:
+        """Count how an attempt ended; ``extra`` is None for one that failed."""
+        told = None if usage is None else msgspec.convert(usage, Usage)
+        reply = None if extra is None else Reply(text="", usage=told, extra=extra)
+        self._spending.end(decode_record(line, Request, "a request"), reply)
+
+    def stop(self, reason: str, hint: str) -> None:
+        """Let nobody send anything more."""
+        self._stop = self._stop or Stop(reason, hint)
+
+
+class CountedElsewhere:
+    """Counts attempts at the counter of the cluster."""
+
+    def __init__(self, counter: "ActorHandle") -> None:
+        self._counter = counter
+
+    def begin(self, request: Request) -> Stop | bool:
+        """Count an attempt and return True; False to wait for the first answer's cost, a stop where enough is spent."""
+        import ray  # deferred: an extra
+
+        try:
+            begun, reason, hint = ray.get(self._counter.begin.remote(encode_record(request)), timeout=_COUNTER_SECONDS)
+        except ray.exceptions.RayError as error:
+            gone = f"the process that counts requests is gone ({type(error).__name__})"
+            return Stop(gone, "run the same command again to ask the rest")
+        return Stop(reason, hint) if reason else bool(begun)
+
+    def end(self, request: Request, reply: Reply | None) -> None:
+        """Count how an attempt ended; one that failed costs nothing."""
+        usage = None if reply is None or reply.usage is None else msgspec.to_builtins(reply.usage)
+        cost = {} if reply is None or "cost" not in reply.extra else {"cost": reply.extra["cost"]}
+        self._counter.end.remote(encode_record(request), usage, None if reply is None else cost)
+
+
+def _start_counter(loop: LoopSettings, spending: Spending) -> "ActorHandle":
+    """Return the counter, on this machine: it lives as long as the run."""
+    import ray  # deferred: an extra
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=False)
+    actor = ray.remote(Counter).options(num_cpus=0, scheduling_strategy=here)
+    return actor.remote(
+        msgspec.to_builtins(loop.spending),
+        spending.dollars,
+        spending.dearest,
+        spending.n_sent,
+        loop.patience.attempt_seconds,
+    )
+
+
+def _follow(
+    batches: "Iterable[dict[str, np.ndarray]]", n_asked: int, listener: Listener, counter: "ActorHandle"
+) -> Stop | None:
+    """Count what comes back; a reason to end the run ends all workers, and what is missing at the end is said."""
     n_settled = 0
+    stop: Stop | None = None
     for n_blocks, batch in enumerate(batches, start=1):
         n_settled += int(sum(batch["n_settled"]))
         reason = next((str(text) for text in batch["reason"] if text), "")
-        if reason:
-            return Stop(reason, next((str(text) for text in batch["hint"] if text), ""))
-        if n_blocks % _SAID_EVERY == 0:
+        if reason and stop is None:
+            stop = Stop(reason, next((str(text) for text in batch["hint"] if text), ""))
+            listener.noted(f"{reason}; nothing new is asked, what is in flight is awaited")
+            counter.stop.remote(stop.reason, stop.hint)
+        if stop is None and n_blocks % _SAID_EVERY == 0:
             listener.noted(f"ray: {n_settled} of {n_asked} answered")
+    if stop is not None:
+        return stop
     if n_settled < n_asked:
         return Stop(
             f"{n_asked - n_settled} of {n_asked} requests came back without an answer: their workers died "

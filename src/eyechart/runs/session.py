@@ -8,7 +8,7 @@ import msgspec
 
 from eyechart.batching import AsksInBatches
 from eyechart.errors import UsageError
-from eyechart.kinds import Benchmark, HoldsRelease, Model, Prompt, ReviewsPlan, TakesGold
+from eyechart.kinds import Benchmark, HoldsRelease, Model, Prompt, ReviewsPlan, TakesGold, TakesSizes
 from eyechart.opening import DEFAULT_SCORER, open_scorer
 from eyechart.releases.fitness import check_fitness
 from eyechart.runs.answers import stale_ids
@@ -31,8 +31,8 @@ from eyechart.runs.registration import keep_copy
 from eyechart.runs.retrying import Stop
 from eyechart.runs.score import score_run
 from eyechart.runs.shard import ids_of
-from eyechart.runs.sights import read_sights
-from eyechart.runs.spending import answer_dollars
+from eyechart.runs.sights import read_sights, tell_sizes
+from eyechart.runs.spending import Spending, earlier_dollars
 from eyechart.runs.store import AnswerWriter
 from eyechart.runs.summarise import summarise
 from eyechart.runs.versions import read_versions
@@ -205,6 +205,8 @@ class _Session:
             return None
         if isinstance(self._model, TakesGold):
             self._model.take_gold(self._gold())
+        if isinstance(self._model, TakesSizes):
+            tell_sizes(self._model, self.store)
         return run_async(self._ask())
 
     def result(self, stop: Stop | None) -> Asked:
@@ -232,6 +234,7 @@ class _Session:
             self._benchmark, max_decoded_bytes=self._options.max_decoded_bytes, kept=self._options.view_store
         )
         writer = self.store.open_writer(writer_name())
+        spending = Spending(self._options.loop.spending, self._spent())
         asker = Asker(
             self._model,
             pictures,
@@ -239,7 +242,7 @@ class _Session:
             self._options.loop,
             listener=self._listener,
             generations=self._generations(),
-            spent=self._spent(),
+            spending=spending,
         )
         try:
             first = self._first()
@@ -249,7 +252,7 @@ class _Session:
                 return stop
             left = self._open_requests({request.id for request in first})
             if self._options.ray is not None:
-                return await self._ask_by_ray(self._options.ray, tuple(left))
+                return await self._ask_by_ray(self._options.ray, tuple(left), spending)
             if self._options.batches is not None:
                 return await self._ask_in_batches(left, pictures, writer, asker.n_asked)
             await asker.ask(left)
@@ -260,7 +263,7 @@ class _Session:
             writer.close()
             await self._model.close()
 
-    async def _ask_by_ray(self, work: RayWork, requests: Sequence[Request]) -> Stop | None:
+    async def _ask_by_ray(self, work: RayWork, requests: Sequence[Request], spending: Spending) -> Stop | None:
         """Ask over a Ray cluster; return why not everything is answered."""
         n_before = self.store.index().n_rows
         try:
@@ -271,6 +274,7 @@ class _Session:
                 requests,
                 self._options.loop,
                 generations=self._generations(),
+                spending=spending,
                 listener=self._listener,
             )
         finally:
@@ -358,13 +362,10 @@ class _Session:
         known = {request_id: row.generation for request_id, row in self._index.rows.items() if row.generation}
         return {**known, **self._stale}
 
-    def _spent(self) -> list[float]:
+    def _spent(self) -> tuple[float, ...]:
         """Return what every answer of earlier starts cost, where that is bounded."""
-        limits = self._options.loop.spending
-        if limits.max_dollars is None:
-            return []
-        costs = (answer_dollars(row.usage, row.extra, limits.price) for row in self.store.responses(self._index))
-        return [cost for cost in costs if cost is not None]
+        rows = self.store.responses(self._index)
+        return tuple(earlier_dollars(rows, self._plan.requests, self._options.loop.spending))
 
     def _gold(self) -> dict[str, str | None]:
         questions = {question.id: question for question in self._plan.questions}

@@ -4,10 +4,15 @@ from collections.abc import Iterable
 
 import msgspec
 
+from eyechart.kinds import TakesSizes
+from eyechart.runs.store import RunStore
 from eyechart.schema import Evidence, Seen, Size
 
 # Strongest first: what ran here, what the provider said, what was measured, written down, concluded, or nothing.
 _EVIDENCE: tuple[Evidence, ...] = ("executed", "reported", "probed", "documented", "inferred", "unknown")
+
+BLIND_VIEWS = frozenset({"no_image", "blank"})
+"""Views that show nothing of the picture."""
 
 
 class Sight(msgspec.Struct, frozen=True):
@@ -75,3 +80,14 @@ def _planned_tokens(planned: dict[tuple[str, int], Seen]) -> dict[str, int]:
         if request_id not in unknown:
             found[request_id] = found.get(request_id, 0) + (row.visual_tokens or 0)
     return found
+
+
+def tell_sizes(model: TakesSizes, store: RunStore) -> None:
+    """Tell a model the target's shorter side, as seen, of each request, and which questions share a picture.
+
+    A view that shows nothing of the picture has 0; a question without a box is left out.
+    """
+    sights = read_sights(store.seen())
+    sizes = {request_id: sight.target_px for request_id, sight in sights.items() if sight.target_px is not None}
+    model.take_target_px(sizes | {one.id: 0.0 for one in store.requests() if one.view in BLIND_VIEWS})
+    model.take_image_groups({question.id: question.image_group for question in store.questions()})

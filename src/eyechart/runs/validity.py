@@ -9,7 +9,8 @@ import numpy as np
 from eyechart.runs.breakdowns import groupings
 from eyechart.runs.cells import Cell, RunTable
 from eyechart.runs.closeness import check_close
-from eyechart.runs.letter_rules import BLIND_VIEWS, check_letter_preference, check_rotations
+from eyechart.runs.letter_rules import check_letter_preference, check_rotations
+from eyechart.runs.sights import BLIND_VIEWS
 from eyechart.schema import CloseViews, Contrast, Estimate, ResponseState
 from eyechart.stats.clusters import find_clusters
 from eyechart.stats.codes import Code
