@@ -152,6 +152,15 @@ def test_released_image_is_told_by_metadata_and_manifest(release):
     assert benchmark.image_path(question.image) == release / "data/original/test/images/000001.png"
 
 
+def test_released_view_of_an_earlier_run_is_found_without_asking_for_it_again(release):
+    """A page that shows a run opens the release anew and knows only the hashes of what was sent."""
+    asked = SumKind().open(release, SumOptions())
+    sent = [asked.released_image(question, "crop_3x").image for question in asked.questions()]
+    again = SumKind().open(release, SumOptions())
+    for image in sent:
+        assert hashlib.sha256(again.image_path(image).read_bytes()).hexdigest() == image.file_sha256
+
+
 def test_no_pixel_and_no_byte_is_read_where_the_manifest_speaks(release):
     path = release / "data/crop_3x/test/images/000001.png"
     path.write_bytes(b"not a picture")

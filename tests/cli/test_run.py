@@ -4,6 +4,7 @@ import json
 
 import pytest
 from PIL import Image
+from servers.chat_server import ChatServer
 
 from eyechart.cli._app import run_app
 from eyechart.cli._durations import parse_seconds
@@ -53,6 +54,19 @@ def test_json_is_the_stored_summary(folder, capsys):
     assert run("--json") == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed == json.loads((folder / "kept" / "estimates.json").read_bytes())
+
+
+def test_run_folder_holds_no_picture_again(folder, monkeypatch):
+    """A log with every picture of every sample is terabytes for a collection of large pictures."""
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    with ChatServer(answer="A") as server:
+        asked = ["--model", "openai/local-vlm", "--base-url", server.base_url, "--views", VIEWS, "--out", "kept"]
+        assert run_app(arguments("run", *asked, "--no-report", "--no-preflight")) == 0
+        assert all(one.encoded for got in server.received for one in got.pictures)
+    for path in (folder / "kept").rglob("*"):
+        content = path.read_bytes() if path.is_file() else b""
+        for mark in (b"\x89PNG", b"\xff\xd8\xff", b"iVBORw0KGgo", b"/9j/", b"base64"):
+            assert mark not in content, path
 
 
 def test_second_run_asks_nothing(folder, capsys):

@@ -100,6 +100,12 @@ def test_run_refuses_and_allows_with_a_note_in_every_report(release, tmp_path, m
         assert "000001" in text
     run = json.loads((tmp_path / "kept" / "run.json").read_text())
     assert run["allowed_faults"] == ["1 × missing_image (000001)"]
+    for again in (["score", "kept"], ["diff", "kept", "--views", "original,crop_3x"]):
+        assert run_app(again) == 0
+        shown = capsys.readouterr()
+        assert "1 × missing_image (000001)" in shown.out + shown.err, again
+    assert run_app(["export", "site", "kept", "--out", "site"]) == 0
+    assert "allow-faults" in (tmp_path / "site" / "run-0.html").read_text(encoding="utf-8")
 
 
 def test_run_that_leaves_the_fault_out_is_not_refused(release, tmp_path, monkeypatch):

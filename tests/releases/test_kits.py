@@ -183,6 +183,19 @@ def test_d4_random_letter_after_a_failed_judge_is_not_right_by_luck(tmp_path):
     assert "the kit drew a random letter" in item.why
 
 
+def test_d4_question_with_an_option_z_is_scored_and_ends_nothing(tmp_path):
+    """The kit takes Z for "no option fits", and fails where Z is an option; a Z that it read is none of ours."""
+    letters = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    rows = [
+        {"index": number, "question": f"Which {number}?", **{name: f"thing {name}" for name in letters}}
+        | {"answer": "Z", "prediction": said, "hit": 0, "opt": "Z"}
+        for number, said in enumerate(["Z", "Answer: Y", "no idea"])
+    ]
+    _, report, compared = scored(write_xlsx(tmp_path / "m_D_gpt_result.xlsx", rows))
+    assert (overall(report).n_questions, overall(report).n_correct) == (3, 1)
+    assert [(item.question_id, item.theirs, item.ours) for item in compared.changed] == [("0", 0.0, 1.0)]
+
+
 def test_d5_d8_pickled_predictions_are_never_loaded(tmp_path):
     class Trap:
         def __reduce__(self):

@@ -1,6 +1,7 @@
 """The loop: bounded, patient, every failure its own state, nothing lost when it ends."""
 
 import asyncio
+import threading
 from collections import Counter
 
 import pytest
@@ -90,6 +91,19 @@ def test_no_more_requests_are_in_flight_than_loop_and_model_allow(make, concurre
     model = make.model(seconds=0.002, max_concurrency=of_model)
     ask_all(make, model, n=8, concurrency=concurrency)
     assert model.most_open == most
+
+
+def test_a_picture_that_takes_long_to_make_holds_up_no_other_request(make, monkeypatch):
+    """33 megapixels as PNG take seconds: not in the thread that sends."""
+    made = set()
+
+    def prepare(self, pictures):
+        made.add((pictures[0].is_quick, threading.current_thread() is threading.main_thread()))
+
+    monkeypatch.setattr(PictureSource, "prepare", prepare)
+    ask_all(make, make.model(reads="pixels"), n=3)
+    assert (False, False) in made
+    assert (False, True) not in made
 
 
 def test_requests_are_taken_one_at_a_time_and_never_made_ahead(make):

@@ -4,11 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 import pytest
-from runs_made import SCORER, draw, make_run
+from runs_made import SCORER, draw, make_run, make_side
 
 from eyechart.errors import RefusedInputError
 from eyechart.kinds import Reply
 from eyechart.runs.cells import Sight, read_table
+from eyechart.runs.compare import DiffOptions, compare_runs
 from eyechart.runs.plan import PlanOptions
 from eyechart.runs.score import judge
 from eyechart.runs.summarise import estimate
@@ -290,6 +291,21 @@ def test_other_settings_block_the_contrast(table_of):
     summary = estimate(changed(table_of(), "crop_3x", settings="temperature 1.0"), SCORER, ())
     assert {rule.code: rule.level for rule in summary.rules} == {"HETEROGENEOUS_SETTINGS": "error"}
     assert summary.contrasts[0].blocked_by == ("HETEROGENEOUS_SETTINGS",)
+
+
+@pytest.mark.parametrize("faulty", [(False, False), (False, True), (True, True)])
+def test_errors_of_a_collection_that_were_allowed_are_said_beside_every_difference(make, tmp_path, faulty):
+    sides = []
+    for name, is_faulty in zip("ab", faulty, strict=True):
+        side = make_side(make, tmp_path / name, lambda ask: "A", n=30, views="original", name=name)
+        faults = ("1 × wrong_size (q001)",) if is_faulty else ()
+        run = msgspec.structs.replace(side.table.run, allowed_faults=faults)
+        sides.append(msgspec.structs.replace(side, table=msgspec.structs.replace(side.table, run=run)))
+    compared = compare_runs(sides, SCORER, DiffOptions())
+    codes = {rule.code: rule.level for rule in compared.rules}
+    assert codes == ({"ALLOWED_FAULTS": "warning"} if any(faulty) else {})
+    assert ("ALLOWED_FAULTS" in compared.differences[0].contrast.warnings) == any(faulty)
+    assert all("1 × wrong_size (q001)" in rule.message for rule in compared.rules)
 
 
 def test_every_rule_has_a_test_here():

@@ -97,7 +97,7 @@ class SumBenchmark:
         Raises:
             BenchmarkError: If no row shows it, or its file is not on disk.
         """
-        name = self._names.get(image.file_sha256)
+        name = self._names.get(image.file_sha256) or self._recorded_names.get(image.file_sha256)
         if name is None or not self._shelf.holds(name):
             where = "is not on disk" if name else "is in no row of this release"
             place = self._root / name if name else self._root
@@ -191,6 +191,15 @@ class SumBenchmark:
             name = self._name(ORIGINAL, row.values)
             if name is not None:
                 found[question.image.file_sha256] = name
+        return found
+
+    @cached_property
+    def _recorded_names(self) -> dict[str, str]:
+        """The image of each hash in the manifest, on disk if one of that content is: for pictures of an earlier run."""
+        found: dict[str, str] = {}
+        for name, entry in self._manifest.items():
+            if entry.sha256 is not None and (entry.sha256 not in found or self._shelf.holds(name)):
+                found[entry.sha256] = name
         return found
 
     def _first_rows(self) -> list[ViewRow]:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from eyechart.releases.evaluate import PredictionCell, PredictionReport
     from eyechart.releases.given import Given
     from eyechart.releases.rescore import Rescoring
+    from eyechart.schema import Estimate
 
 _MOST_UNMATCHED = 5
 _MOST_TEXT = 60
@@ -55,7 +56,10 @@ def _show_files(given: "Given") -> None:
 def _show_cells(cells: "Sequence[PredictionCell]", title: str, group: str | None = None) -> None:
     from eyechart.figures import format_estimate
 
-    headings = ["view", *([group] if group else []), ">n", ">correct", ">accuracy, % [95 %]", ">of answered, % [95 %]"]
+    # A family has several answers to a question, and what is counted are answers.
+    has_family = any(cell.n_asked > cell.n_questions for cell in cells)
+    headings = ["view", *([group] if group else []), ">n", *([">asked"] if has_family else []), ">correct"]
+    headings += [">accuracy, % [95 %]", ">of answered, % [95 %]"]
     headings += [">absent", ">unreadable", ">beyond range", ">refused"]
     rows = []
     for cell in cells:
@@ -68,9 +72,10 @@ def _show_cells(cells: "Sequence[PredictionCell]", title: str, group: str | None
                 cell.view,
                 *subset,
                 str(cell.n_questions),
+                *([str(cell.n_asked)] if has_family else []),
                 f"{cell.n_correct:g}",
                 format_estimate(cell.accuracy_sum),
-                "the same" if same else "none answered" if answered is None else format_estimate(answered),
+                "the same" if same else _answered(answered),
                 str(cell.n_absent),
                 str(n_unreadable),
                 str(cell.reasons.get("beyond_range", 0)),
@@ -78,6 +83,13 @@ def _show_cells(cells: "Sequence[PredictionCell]", title: str, group: str | None
             ]
         )
     print_table(headings, rows, title=title)
+
+
+def _answered(accuracy: "Estimate | None") -> str:
+    """Return an accuracy with its own n, which is not that of the row."""
+    from eyechart.figures import format_estimate
+
+    return "none answered" if accuracy is None else f"{format_estimate(accuracy)}, n = {accuracy.n_questions}"
 
 
 def _show_contrasts(report: "PredictionReport") -> None:
@@ -137,10 +149,8 @@ def _show_rescoring(one: "Rescoring", n_changed: int) -> None:
         title="\nTheir stored scores beside ours on the same answers.",
     )
     if one.n_failures:
-        say(
-            f"{one.n_failures} of {one.n_rows} rows hold no answer: wrong in theirs, missing in ours; of the answered "
-            f"{format_estimate(one.ours_answered)} % are right"
-        )
+        right = "" if one.ours_answered is None else f"; of the answered {_answered(one.ours_answered)}, are right"
+        say(f"{one.n_failures} of {one.n_rows} rows hold no answer: wrong in theirs, missing in ours{right}")
     for note, n in one.notes.items():
         say(f"{n} × {note}")
     if one.changed:

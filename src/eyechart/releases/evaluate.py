@@ -29,7 +29,8 @@ class PredictionCell(Value, frozen=True):
         view: View id, or ``family:crop`` for the mean over that family's views of each question.
         subset: ``task=OCR``, ``source=HR-Bench``, or None for all.
         n_questions: All questions of the subset: the denominator of ``accuracy_sum``.
-        n_correct: Sum of scores.
+        n_asked: Answers that there should be: one per question and view; more than ``n_questions`` for a family.
+        n_correct: Sum of scores over all of them.
         n_absent: Without a row, or with an error; 0 in ``accuracy_sum``, left out of ``accuracy_answered``.
         reasons: Why answers scored 0 without naming a wrong letter, by the scorer's reason.
         accuracy_sum: SUM's headline.
@@ -39,6 +40,7 @@ class PredictionCell(Value, frozen=True):
     view: str
     subset: str | None
     n_questions: int
+    n_asked: int
     n_correct: float
     n_absent: int
     reasons: dict[str, int]
@@ -208,6 +210,7 @@ def _cell(
         view=view,
         subset=name,
         n_questions=len(rows),
+        n_asked=len(rows) * len(columns),
         n_correct=float(values.sum()),
         n_absent=int((~present).sum()),
         reasons=dict(sorted(Counter(_reasons(given)).items())),

@@ -27,6 +27,7 @@ MEANINGS: dict[str, str] = {
     "HETEROGENEOUS_SETTINGS": "the views were not asked with the same settings",
     "VIEW_COLLAPSE": "one picture to the model, or less than 1.25 apart in scale: no effect of resolution shows",
     "VIEW_REJECTED": "the provider refuses the pictures of this view",
+    "ALLOWED_FAULTS": "asked with --allow-faults of a collection that has errors",
 }
 """Code (``eyechart.stats.codes``) → its meaning in the reader's words."""
 

@@ -112,7 +112,7 @@ def pair_sides(sides: Sequence[Side], views: Sequence[str] = ()) -> Paired:
 
 def check_pairing(paired: Paired) -> tuple[Finding, ...]:
     """Return what speaks against pairing these sides; errors forbid it unless they are allowed by name."""
-    found: list[Finding | None] = [_check_questions(paired)]
+    found: list[Finding | None] = [_check_questions(paired), _check_faults(paired.sides)]
     for side in range(1, len(paired.sides)):
         found += [
             _check_cells(paired, side, Code.PROMPT_MIX, "asked with another prompt", _prompts),
@@ -178,6 +178,23 @@ def _check_questions(paired: Paired) -> Finding | None:
         level="error" if len(apart) / len(every) > _ID_SHARE_ERROR else "warning",
         message=f"{len(apart)} of {len(every)} questions were not asked, or not asked alike, on every side ({counts}): "
         f"{', '.join(apart[:_MOST_IDS])}{more}; the other {len(common)} are compared",
+    )
+
+
+def _check_faults(sides: Iterable[Side]) -> Finding | None:
+    """Find sides that were asked of a collection with errors."""
+    faulty = {side.label: side.table.run.allowed_faults for side in sides if side.table.run.allowed_faults}
+    if not faulty:
+        return None
+    # Two views of one run have the same.
+    labels: dict[tuple[str, ...], list[str]] = {}
+    for label, faults in faulty.items():
+        labels.setdefault(faults, []).append(label)
+    named = "; ".join(f"{', '.join(names)}: {', '.join(faults)}" for faults, names in labels.items())
+    return Finding(
+        code=Code.ALLOWED_FAULTS,
+        level="warning",
+        message=f"asked with --allow-faults of a collection that has errors ({named})",
     )
 
 
