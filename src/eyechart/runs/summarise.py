@@ -25,6 +25,7 @@ from eyechart.runs.expense import expense_of
 from eyechart.runs.failures import group_failures
 from eyechart.runs.findings import find
 from eyechart.runs.items import Items, read_items
+from eyechart.runs.patterns import count_patterns
 from eyechart.runs.picture_groups import group_pictures
 from eyechart.runs.readings import block_fragile, check_sensitivity, readings_of
 from eyechart.runs.reconcile import mismatch_warnings
@@ -166,6 +167,8 @@ def estimate(
         acuities=estimate_acuities(table, named_views(table)),
         close_views=with_noise(close, contrasts, count_flips(scores, _of_pairs(raw, repeated(close)), controls)),
         averages=estimate_averages(whole, everything.values, everything.present, scorer_id),
+        pattern_conditions=scores.conditions,
+        patterns=count_patterns(scores.values, scores.present, table.image_groups) if scores.conditions else (),
     )
 
 
