@@ -281,11 +281,13 @@ def test_same_numbers_give_the_same_bytes(tmp_path):
     assert first == second
 
 
-def test_pdf_embeds_letters_as_type_42_and_no_date(tmp_path):
-    pdf, svg, png = save_figure(draw("resolution_curve", demo_summary()).figure, tmp_path, "resolution_curve")
+@pytest.mark.parametrize("name", FIGURES)
+def test_pdf_embeds_letters_as_type_42_and_no_date(name, tmp_path):
+    pdf, svg, png = save_figure(draw(name, demo_summary()).figure, tmp_path, name)
     content = pdf.read_bytes()
-    assert b"/CIDFontType2" in content or b"/TrueType" in content
-    assert b"/Type3" not in content
+    kinds = set(re.findall(rb"/Subtype /(Type0|Type1|Type3|TrueType|CIDFontType2)", content))
+    assert kinds == {b"Type0", b"CIDFontType2"}
+    assert content.count(b"/FontFile2 ") == content.count(b"/FontName ") > 0  # every font is in the file
     assert b"CreationDate" not in content
     assert png.read_bytes().startswith(b"\x89PNG")
     assert svg.read_text(encoding="utf-8").endswith("</svg>\n")

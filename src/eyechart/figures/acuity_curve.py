@@ -32,6 +32,8 @@ _STYLES = {"scene": LineStyle(INK, "D", "-"), **CONTEXT_STYLES}
 _OTHER = LineStyle(MUTED, "v", "-")
 _ONE_LABEL_OCTAVES = 0.3
 _MOST_SCALES = 3
+# Below this accuracy a label under its point would lie on the axis.
+_LOW = 0.12
 _N_CURVE = 60
 
 
@@ -143,10 +145,14 @@ def _label_scales(axes: "Axes", points: list[Point]) -> None:
             home.append(point)
     for group in groups:
         names = [format_reciprocal(one.condition.linear_scale or 1.0) for one in group]
+        middle = sum(one.estimate.value for one in group) / len(group)
+        is_low = middle < _LOW
         axes.annotate(
             ", ".join(names) if len(names) <= _MOST_SCALES else f"{names[0]} … {names[-1]}",
-            xy=(max(one.x or 1.0 for one in group), sum(one.estimate.value for one in group) / len(group)),
-            xytext=(5, -5), textcoords="offset points", fontsize="small", color=INK, ha="left", va="top", zorder=5,
+            xy=(max(one.x or 1.0 for one in group), middle),
+            xytext=(5, 4 if is_low else -5), textcoords="offset points", fontsize="small", color=INK, ha="left",
+            va="bottom" if is_low else "top", zorder=5,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.3},
         )  # fmt: skip
 
 

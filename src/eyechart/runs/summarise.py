@@ -31,7 +31,8 @@ from eyechart.runs.readings import block_fragile, check_sensitivity, readings_of
 from eyechart.runs.reconcile import mismatch_warnings
 from eyechart.runs.region_findings import find_regions, size_contrasts, widen_rules
 from eyechart.runs.regions import summarise_grids
-from eyechart.runs.registration import StudyPlan, register
+from eyechart.runs.registered import register
+from eyechart.runs.registration import StudyPlan
 from eyechart.runs.resolution import estimate_resolution
 from eyechart.runs.rotations import estimate_rotations
 from eyechart.runs.store import RunStore
