@@ -147,22 +147,22 @@ def _draw_strip(axes: "Axes", summary: Summary) -> None:
 
 
 def _draw_matrix(axes: "Axes", summary: Summary) -> None:
-    """Draw every column as few rectangles: one behind for what is wrong, one for every run of alike marks."""
+    """Draw every column as few rectangles, one for every run of alike marks, and name them."""
     from matplotlib.patches import Patch
 
     names, total = _conditions(summary), _n_questions(summary)
     columns = [_runs([(one.marks[place], one.n_questions) for one in summary.patterns]) for place in range(len(names))]
     looks = {
-        _WRONG: ("wrong", {"facecolor": _WRONG_FILL}),
-        _RIGHT: ("right", {"facecolor": ACCENT}),
-        _NOT_SCORED: ("not scored", {"facecolor": "white", "edgecolor": MUTED, "hatch": "xxxxxx"}),
+        _WRONG: ("wrong", _WRONG_FILL, ""),
+        _RIGHT: ("right", ACCENT, ""),
+        _NOT_SCORED: ("not scored", "white", "xxxxxx"),
     }
     handles = []
-    for mark, (label, look) in looks.items():
+    for mark, (label, fill, hatch) in looks.items():
         boxes = [(place, *own) for place, runs in enumerate(columns) for own in runs.get(mark, [])]
         if boxes:
-            _draw_boxes(axes, boxes, look)
-            handles.append(Patch(label=label, linewidth=0.4, **{"edgecolor": MUTED, **look}))
+            _draw_boxes(axes, boxes, fill, hatch)
+            handles.append(Patch(label=label, linewidth=0.4, facecolor=fill, edgecolor=MUTED, hatch=hatch or None))
     axes.set_xlim(-0.5, len(names) - 0.5)
     axes.set_ylim(total, 0)
     axes.set_yticks([0, total], labels=["0", format_count(total)])
@@ -193,17 +193,18 @@ def _runs(marks: Sequence[tuple[str, int]]) -> dict[str, list[tuple[int, int]]]:
     return found
 
 
-def _draw_boxes(axes: "Axes", boxes: Sequence[tuple[int, int, int]], look: dict[str, str]) -> None:
+def _draw_boxes(axes: "Axes", boxes: Sequence[tuple[int, int, int]], fill: str, hatch: str) -> None:
     """Draw boxes (column, first question, questions) as one path, which keeps vector files small."""
     from matplotlib.patches import PathPatch
     from matplotlib.path import Path
 
-    corners, codes = [], []
+    corners: list[tuple[float, float]] = []
     for column, start, length in boxes:
         left, right = column - 0.5 + _GAP, column + 0.5 - _GAP
         corners += [(left, start), (right, start), (right, start + length), (left, start + length), (left, start)]
-        codes += [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY]
-    axes.add_patch(PathPatch(Path(corners, codes), linewidth=0.0, zorder=2, **look))
+    codes = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY] * len(boxes)
+    boxed = Path(corners, codes)
+    axes.add_patch(PathPatch(boxed, facecolor=fill, edgecolor=MUTED, hatch=hatch or None, linewidth=0.0, zorder=2))
 
 
 def _notes(summary: Summary) -> list[str]:
