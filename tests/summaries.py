@@ -4,6 +4,7 @@ import msgspec
 import numpy as np
 
 from eyechart.runs.findings import find
+from eyechart.runs.patterns import count_patterns
 from eyechart.schema import (
     Acuity,
     AcuityBand,
@@ -115,6 +116,8 @@ def make_summary(views=DEMO_VIEWS, *, n_questions=40, n_images=20, seed=0, missi
         usage=Usage(input_tokens=123456, output_tokens=789),
         acuities=_acuities(n_questions, min(n_images, n_questions)) if estimates else (),
         close_views=_close(views, contrasts, n_questions),
+        pattern_conditions=table.conditions,
+        patterns=count_patterns(table.values, table.present, table.image_groups),
     )
     return msgspec.structs.replace(summary, **changes)
 
@@ -248,6 +251,30 @@ def unanimous_summary() -> Summary:
         chance=None,
         failures=(),
     )
+
+
+def matched_summary() -> Summary:
+    """A matched design: original, crop and whiteground at two sizes of the target."""
+    levels = {8: 0.0, 32: 0.2}
+    parts = {level: make_summary(("original", "crop_3x", "whiteground_3x"), seed=level) for level in levels}
+
+    def name(level, condition):
+        return f"match_px_{level}" if condition == "original" else f"match_px_{level}_{condition}"
+
+    conditions = tuple(
+        msgspec.structs.replace(one, condition=name(level, one.condition))
+        for level, part in parts.items()
+        for one in part.conditions
+    )
+    estimates = tuple(
+        msgspec.structs.replace(one, condition=name(level, one.condition))
+        for level, part in parts.items()
+        for one in part.estimates
+    )
+    return msgspec.structs.replace(
+        parts[8], conditions=conditions, estimates=estimates, contrasts=(), findings=(), close_views=(),
+        pattern_conditions=(), patterns=(),
+    )  # fmt: skip
 
 
 def unanswered_summary() -> Summary:

@@ -960,6 +960,17 @@ class PictureGroup(Value, frozen=True):
     mean_px: float
 
 
+class AnswerPattern(Value, frozen=True):
+    """Questions that were answered alike under every condition of ``Summary.pattern_conditions``.
+
+    ``marks`` has one letter per condition: ``r`` right (at least half of the score), ``w`` wrong, ``-`` not scored.
+    """
+
+    marks: str
+    n_questions: int
+    n_clusters: int
+
+
 class RegionCell(Value, frozen=True):
     """One region of a needle grid; rows and columns count from 0.
 
@@ -1048,7 +1059,8 @@ class Summary(Record, frozen=True, kw_only=True):
     ``proportions`` are chance-corrected, robust, any-right and agreeing shares and family means; ``breakdowns``
     accuracies of groups of questions (``subset``), ``group_effects`` their contrasts. ``grids`` are needle grids, whose
     regions are conditions too; ``pictures`` the sizes of the originals by
-    dataset, ``averages`` the overall score by every averaging rule.
+    dataset, ``averages`` the overall score by every averaging rule. ``patterns`` count the questions by what was right
+    and wrong under ``pattern_conditions``, most right first.
     """
 
     run: Run
@@ -1082,6 +1094,8 @@ class Summary(Record, frozen=True, kw_only=True):
     grids: tuple[GridSummary, ...] = ()
     pictures: tuple[PictureGroup, ...] = ()
     averages: tuple[Estimate, ...] = ()
+    pattern_conditions: tuple[str, ...] = ()
+    patterns: tuple[AnswerPattern, ...] = ()
 
 
 AnyRecord = TypeVar("AnyRecord", bound=Record)

@@ -10,10 +10,12 @@ from runs_made import question_file
 
 from eyechart.cli._app import run_app
 from eyechart.errors import UsageError
+from eyechart.figures._board_radar import MOST_ROWS, choose_rows, describe_board_radar, draw_board_radar
 from eyechart.figures._examples import choose_examples, load_example
 from eyechart.figures._gallery import Example, draw_gallery
 from eyechart.figures._resolutions import ModelLimit, draw_resolutions
 from eyechart.opening import open_benchmark
+from eyechart.runs.board import Board, BoardCell, BoardColumn, BoardRow
 from eyechart.schema import PictureGroup
 
 SUFFIXES = ("pdf", "svg", "png", "html")
@@ -111,3 +113,59 @@ def test_an_option_goes_to_the_benchmarks_that_have_it(data, tmp_path, capsys):
     assert (tmp_path / "out" / "resolutions.png").is_file()
     assert draw("resolutions", f"folder={data}", "demo", "--option", "box_frmat=xyxy", "--out", tmp_path / "out") == 2
     assert "did you mean box_format?" in capsys.readouterr().err
+
+
+def test_radar_draws_people_guessing_and_the_best_published_models(tmp_path, capsys):
+    assert draw("radar", "hrscene", "--out", tmp_path) == 0
+    words = (tmp_path / "radar.html").read_text(encoding="utf-8")
+    assert "Human: Daily 77.8" in words
+    assert "Qwen2-VL-72B-Instruct: Daily 66.2" in words
+    assert "Unreliable: of a draft table" in words
+    assert "eyechart-made" not in words
+
+
+def test_radar_draws_the_named_models_and_refuses_unknown_ones(tmp_path, capsys):
+    assert draw("radar", "hrscene", "--model", "GPT-4o", "--out", tmp_path) == 0
+    words = (tmp_path / "radar.html").read_text(encoding="utf-8")
+    assert "GPT-4o: Daily 55.9" in words
+    assert "Qwen2-VL-72B-Instruct" not in words
+    assert draw("radar", "hrscene", "--model", "GPT-4-o", "--out", tmp_path) == 2
+    said = capsys.readouterr().err
+    assert "row of the board" in said
+    assert "GPT-4o" in said
+
+
+def board_of(*rows):
+    columns = tuple(BoardColumn(key, key.title()) for key in ("all", "art", "daily", "urban"))
+    return Board("hrscene, split testmini", "hrscene", "testmini", "micro", "plain mean", columns, rows, ())
+
+
+def own_row(name, **cells):
+    return BoardRow(name, "own", "own runs", {"art": BoardCell(50.0, 40.0, 60.0, 96), **cells})
+
+
+def test_radar_has_the_interval_of_an_own_run_as_a_spoke_and_a_gap_where_a_score_is_missing():
+    board = board_of(own_row("mine", urban=BoardCell(20.0)))
+    axes = draw_board_radar(board, choose_rows(board))
+    (outline,) = [line for line in axes.get_lines() if line.get_label() == "mine"]
+    assert np.isnan(outline.get_xdata()).tolist() == [False, True, False, False]
+    spokes = [line for line in axes.get_lines() if len(line.get_xdata()) == 2]
+    assert [(line.get_ydata()[0], line.get_ydata()[1]) for line in spokes] == [pytest.approx((0.4, 0.6))]
+    assert "Art 50.0 [40.0, 60.0, n = 96], Daily not scored, Urban 20.0" in describe_board_radar(board, board.rows)
+
+
+def test_lines_of_a_radar_differ_by_colour_marker_and_dashes_and_are_not_too_many():
+    rows = [own_row(f"model {index}") for index in range(MOST_ROWS)]
+    board = board_of(*rows)
+    axes = draw_board_radar(board, choose_rows(board))
+    lines = [line for line in axes.get_lines() if line.get_label().startswith("model")]
+    assert len({line.get_color() for line in lines}) == len({line.get_marker() for line in lines}) == MOST_ROWS
+    more = board_of(*rows, own_row("one more"))
+    with pytest.raises(UsageError, match="8 models are too many for one wheel"):
+        choose_rows(more)
+
+
+def test_board_without_categories_has_no_radar():
+    board = Board("whitebackground", "whitebackground", "test", "", "", (BoardColumn("3x3", "3x3"),), (), (), True)
+    with pytest.raises(UsageError, match="whitebackground has no categories to draw"):
+        draw_board_radar(board, ())

@@ -11,13 +11,23 @@ import matplotlib as mpl
 import msgspec
 import pytest
 from matplotlib.figure import Figure
-from summaries import CASES, demo_summary, sum_summary
+from summaries import CASES, demo_summary, make_summary, matched_summary, sum_summary
 
 from eyechart import registry
 from eyechart.errors import StoreError, UsageError
-from eyechart.figures import accuracies, format_estimate, main_contrasts, render_svg, save_figure
+from eyechart.figures import (
+    accuracies,
+    format_contrast,
+    format_estimate,
+    is_significant,
+    main_contrasts,
+    render_svg,
+    save_figure,
+)
 
-FIGURES = ("acuity_curve", "eye_chart", "resolution_curve", "context_curve", "seen_curve", "view_forest")
+FIGURES = (
+    "acuity_curve", "eye_chart", "resolution_curve", "context_curve", "seen_curve", "view_forest", "view_matrix",
+)  # fmt: skip
 DRAWN = [(figure, case) for figure in FIGURES for case in CASES if case != "unanswered"]
 
 
@@ -128,6 +138,90 @@ def test_forest_marks_what_holds_by_shape_and_weight_as_well_as_colour():
     assert {"s", "o"} <= markers
 
 
+def figure_axes(name, summary):
+    return [panel for panel in draw(name, summary).figure.axes if panel.get_label() != "<colorbar>"]
+
+
+def test_differences_from_the_original_stand_below_the_accuracies_on_the_same_axis():
+    summary = sum_summary()
+    upper, lower = figure_axes("resolution_curve", summary)
+    assert upper.get_xlim() == lower.get_xlim()
+    contrasts = main_contrasts(summary)
+    smaller = [c.condition for c in summary.conditions if c.family == "downsample" and c.condition in contrasts]
+    markers = [line for line in lower.get_lines() if line.get_marker() in {"s", "o", "x"}]
+    assert sorted(line.get_ydata()[0] for line in markers) == sorted(contrasts[one].value for one in smaller)
+    filled = {line.get_ydata()[0] for line in markers if line.get_marker() == "s"}
+    assert filled == {contrasts[one].value for one in smaller if is_significant(contrasts[one])}
+    words = figure_kind("resolution_curve").describe(summary)
+    assert all(f"{one}: {format_contrast(contrasts[one])}" in words for one in smaller)
+
+
+def test_differences_are_drawn_alone_on_axes_of_an_author():
+    axes = Figure().add_subplot()
+    assert figure_kind("resolution_curve").draw_differences(demo_summary(), axes) is axes
+    assert "difference from" in axes.get_ylabel()
+    without = msgspec.structs.replace(demo_summary(), contrasts=())
+    assert figure_kind("resolution_curve").draw_differences(without) is None
+    assert len(figure_axes("resolution_curve", without)) == 1
+
+
+def test_blocked_difference_is_named_and_not_drawn():
+    summary = demo_summary()
+    blocked = tuple(
+        msgspec.structs.replace(one, blocked_by=("AA_NOISE",)) if one.condition == "downsample_0_5" else one
+        for one in summary.contrasts
+    )
+    _, lower = figure_axes("resolution_curve", msgspec.structs.replace(summary, contrasts=blocked))
+    assert 0.5 not in {x for line in lower.get_lines() for x in line.get_xdata() if line.get_marker() in "sox"}
+    assert any("blocked: downsample_0_5" in text.get_text() for text in drawn_texts(lower.figure))
+
+
+def test_every_level_of_a_matched_design_has_axes_of_its_own():
+    panels = figure_axes("context_curve", matched_summary())
+    assert [panel.get_xlabel().partition("\n")[2] for panel in panels] == ["in match_px_8", "in match_px_32"]
+    assert {panel.get_ylim() for panel in panels} == {(0.0, 1.0)}
+
+
+def covered(axes, colour):
+    """Return (column, question) of every place where a path of this colour lies."""
+    found = set()
+    for patch in axes.patches:
+        if mpl.colors.to_hex(patch.get_facecolor()) == colour:
+            for place in range(0, len(patch.get_path().vertices), 5):
+                (left, start), _, (right, end) = patch.get_path().vertices[place : place + 3]
+                found |= {(round((left + right) / 2), question) for question in range(round(start), round(end))}
+    return found
+
+
+def test_matrix_shows_every_question_once_under_every_view():
+    summary = sum_summary()
+    axes = figure_axes("view_matrix", summary)[1]
+    n_right = dict.fromkeys(summary.pattern_conditions, 0)
+    right, wrong, unscored = (covered(axes, colour) for colour in ("#0b5fa5", "#d3d8de", "#ffffff"))
+    assert len(right) + len(wrong) + len(unscored) == len(right | wrong | unscored) == 700 * 29
+    for column, _ in right:
+        n_right[summary.pattern_conditions[column]] += 1
+    assert n_right == {one.condition: one.n_correct for one in summary.conditions}
+    assert len(unscored) == sum(one.n_missing for one in summary.conditions)
+
+
+def test_matrix_says_how_many_a_view_gains_and_loses():
+    summary = demo_summary()
+    words = figure_kind("view_matrix").describe(summary)
+    best = max(main_contrasts(summary).values(), key=lambda one: one.gained)
+    assert (
+        f"Right in {best.condition} and wrong in original: {best.gained:g} of 40 questions; the reverse: {best.lost:g}"
+        in words
+    )
+
+
+def test_matrix_of_more_views_than_can_be_read_says_how_many_it_leaves_out():
+    names = tuple(f"crop_{1 + number}x" for number in range(40))
+    figure = draw("view_matrix", make_summary(("original", *names))).figure
+    assert len(figure.axes[1].get_xticklabels()) == 36
+    assert any("5 more views are in the table" in text.get_text() for text in drawn_texts(figure))
+
+
 def test_families_differ_by_marker_and_dashes_as_well_as_colour():
     lines = [line for line in draw("context_curve", sum_summary()).get_lines() if line.get_marker() in "os^"]
     looks = {(line.get_color(), line.get_marker(), line.get_linestyle()) for line in lines if len(line.get_xdata()) > 1}
@@ -187,11 +281,13 @@ def test_same_numbers_give_the_same_bytes(tmp_path):
     assert first == second
 
 
-def test_pdf_embeds_letters_as_type_42_and_no_date(tmp_path):
-    pdf, svg, png = save_figure(draw("resolution_curve", demo_summary()).figure, tmp_path, "resolution_curve")
+@pytest.mark.parametrize("name", FIGURES)
+def test_pdf_embeds_letters_as_type_42_and_no_date(name, tmp_path):
+    pdf, svg, png = save_figure(draw(name, demo_summary()).figure, tmp_path, name)
     content = pdf.read_bytes()
-    assert b"/CIDFontType2" in content or b"/TrueType" in content
-    assert b"/Type3" not in content
+    kinds = set(re.findall(rb"/Subtype /(Type0|Type1|Type3|TrueType|CIDFontType2)", content))
+    assert kinds == {b"Type0", b"CIDFontType2"}
+    assert content.count(b"/FontFile2 ") == content.count(b"/FontName ") > 0  # every font is in the file
     assert b"CreationDate" not in content
     assert png.read_bytes().startswith(b"\x89PNG")
     assert svg.read_text(encoding="utf-8").endswith("</svg>\n")

@@ -4,10 +4,10 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from summaries import CASES, demo_summary, make_summary, sum_summary
+from summaries import CASES, demo_summary, make_summary, matched_summary, sum_summary
 
 from eyechart.figures import accuracies, is_significant, main_baseline, main_contrasts
-from eyechart.figures._series import context_points, list_note, original_estimate, resolution_points, unscored
+from eyechart.figures._series import context_levels, list_note, resolution_points, unscored
 from eyechart.runs.findings import is_claimed
 from eyechart.schema import Contrast, Estimate
 
@@ -64,12 +64,31 @@ def test_only_an_original_makes_no_curve():
 def test_curve_without_original_is_kept():
     summary = make_summary(("downsample_0_5", "downsample_0_25"))
     assert [point.x for point in resolution_points(summary)] == [0.25, 0.5]
-    assert original_estimate(summary) is None
+    assert context_levels(summary) == ()
 
 
 def test_whole_canvas_comes_after_every_area_ratio():
-    points = context_points(sum_summary())["target_only"]
+    (level,) = context_levels(sum_summary())
+    points = level.families["target_only"]
     assert [point.x for point in points] == [1.0, 3.0, 6.0, 18.0, None]
+
+
+def test_every_level_of_a_matched_design_has_its_own_original_and_points():
+    summary = matched_summary()
+    levels = context_levels(summary)
+    assert [level.name for level in levels] == ["match_px_8", "match_px_32"]
+    assert [level.original.condition for level in levels] == ["match_px_8", "match_px_32"]
+    shown = [point.condition.condition for level in levels for own in level.families.values() for point in own]
+    assert shown == [
+        "match_px_8_crop_3x", "match_px_8_whiteground_3x", "match_px_32_crop_3x", "match_px_32_whiteground_3x",
+    ]  # fmt: skip
+
+
+def test_level_names_what_it_asked_and_could_not_score():
+    summary = matched_summary()
+    kept = tuple(one for one in summary.estimates if one.condition != "match_px_32_crop_3x")
+    first, second = context_levels(msgspec.structs.replace(summary, estimates=kept))
+    assert (first.unscored, second.unscored) == ((), ("match_px_32_crop_3x",))
 
 
 def test_condition_without_score_is_named_and_not_drawn():

@@ -11,6 +11,7 @@ from eyechart.benchmarks._published import read_published
 from eyechart.reports import html_board, latex_board, markdown_board, text_board
 from eyechart.reports._board import board_lines, format_score
 from eyechart.runs.board import BoardCell, BoardRow
+from eyechart.runs.grid_board import build_grid_board
 from eyechart.runs.leaderboard import build_board
 
 HOSTILE = "<script>alert(1)</script> & $x$ \\input{y} `a|b` 字"
@@ -103,3 +104,18 @@ def test_halves_are_rounded_away_from_zero_as_published_tables_do():
 
 def test_same_board_gives_the_same_bytes(board):
     assert html_board(board) == html_board(board)
+
+
+def test_latex_shades_cells_from_the_worst_to_the_best_and_falls_back_to_plain_text(board):
+    heated = build_grid_board(read_published("hrscene"), "whitebackground", ())
+    tex = latex_board(heated)
+    assert tex.count("\\providecommand{\\eyechartheat}") == 1
+    assert "\\ifcsname cellcolor\\endcsname" in tex
+    column = heated.columns[0].key
+    for line in board_lines(heated):
+        cell = line.row.cells.get(column)
+        if cell is not None and line.marks[0].is_best:
+            assert f"\\eyechartheat{{38}}{{\\textbf{{\\underline{{{format_score(cell.percent)}}}}}}}" in tex
+    worst = min(row.cells[column].percent for row in heated.rows if column in row.cells)
+    assert f"\\eyechartheat{{0}}{{{format_score(worst)}}}" in tex
+    assert "eyechartheat" not in latex_board(board)

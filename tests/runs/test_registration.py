@@ -10,6 +10,7 @@ from runs_made import SCORER, make_run, right_at
 from eyechart.errors import UsageError
 from eyechart.runs.cells import read_table
 from eyechart.runs.folders import Destination
+from eyechart.runs.registered import register
 from eyechart.runs.registration import (
     Hypothesis,
     PlanTerms,
@@ -17,7 +18,6 @@ from eyechart.runs.registration import (
     make_plan,
     primary_hypotheses,
     read_plan,
-    register,
     write_plan,
 )
 from eyechart.runs.session import RunOptions, run_benchmark

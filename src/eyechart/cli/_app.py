@@ -35,7 +35,7 @@ COMMANDS: dict[str, str] = {
     "diff": "Compare two runs, two views of one run, or rank many models.",
     "import": "Bring in answers that were given elsewhere, as run folders.",
     "leaderboard": "Show published results and your own runs side by side.",
-    "draw": "Draw what benchmarks are made of: sizes of pictures beside model limits, example questions.",
+    "draw": "Draw picture sizes beside model limits, example questions, models by category; no report needed.",
     "export": "Write answers as a long table, a static site, a submission, or a challenge with private answers.",
     "build": "Write a collection with all its views in the layout of SUM, from one source or several.",
     "split": "Split questions by picture, stratified by task and source.",

@@ -1,4 +1,4 @@
-"""Draw what benchmarks are made of: the sizes of their pictures beside what models take in, and example questions."""
+"""Draw what benchmarks are made of and what is known of models on them, without a report of a run."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -8,6 +8,7 @@ from cyclopts import App, Parameter
 from eyechart.cli._flags import Data, Option, Plugin, load_plugins, open_named_benchmark
 from eyechart.cli._output import say
 from eyechart.errors import UsageError
+from eyechart.stats.averages import Rule
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from eyechart.schema import PictureGroup
 
 draw = App(name="draw", help_format="plaintext")
-"""``eyechart draw WHAT …``: figures of benchmarks, which need no run."""
+"""``eyechart draw WHAT …``: figures of benchmarks, which need no run of one's own."""
 
 _NOTICE = "Questions and pictures belong to the benchmarks' authors and keep their licences."
 Out = Annotated[Path, Parameter(name="--out", help="Folder for PDF, SVG, PNG and HTML.")]
@@ -75,6 +76,40 @@ def gallery(
     examples = [load_example(opened, question) for question in choose_examples(opened.questions(), seed)]
     title = f"One question per category of {benchmark}"
     _write(draw_gallery(examples, title), out, "gallery", title, describe_gallery(examples))
+    return 0
+
+
+@draw.command(name="radar")
+def radar(
+    benchmark: str,
+    /,
+    *runs: Path,
+    model: Annotated[
+        tuple[str, ...],
+        Parameter(negative="", show_default=False, help="Row of the board to draw; may be repeated. The best if none."),
+    ] = (),
+    split: Annotated[str, Parameter(help="Split: test, testmini, or that of the runs.")] = "test",
+    average: Annotated[Rule, Parameter(help="How the datasets of a category are averaged.")] = "size_weighted",
+    scorer: Annotated[str | None, Parameter(help="Judges the runs; hrscene_letter if left out.")] = None,
+    out: Out = Path("figures"),
+    plugin: Plugin = (),
+) -> int:
+    """Draw rows of a leaderboard on a wheel of categories: people, published models and runs of your own.
+
+    Args:
+        benchmark: hrscene.
+        runs: Run folders to draw beside the published rows.
+    """
+    from eyechart.benchmarks._published import read_published
+    from eyechart.cli.leaderboard import read_runs
+    from eyechart.figures._board_radar import choose_rows, describe_board_radar, draw_board_radar
+    from eyechart.runs.leaderboard import build_board
+
+    load_plugins(plugin)
+    board = build_board(read_published(benchmark), split, average, read_runs(runs, scorer))
+    rows = choose_rows(board, model)
+    figure = cast("Figure", draw_board_radar(board, rows).figure)
+    _write(figure, out, "radar", f"Score by category, {board.title}", describe_board_radar(board, rows))
     return 0
 
 

@@ -56,7 +56,7 @@ def leaderboard(
     if benchmark in _GRIDS:
         board = build_grid_board(read_published("hrscene"), benchmark, _read_grids(runs, scorer, anonymous))
     else:
-        board = build_board(read_published(benchmark), split, average, _read(runs, scorer, anonymous))
+        board = build_board(read_published(benchmark), split, average, read_runs(runs, scorer, is_anonymous=anonymous))
     if anonymous:
         board = _without_runs(board)
     chosen = format or _format_of(out)
@@ -127,7 +127,7 @@ def _without_runs(board: "Board") -> "Board":
     return msgspec.structs.replace(board, rows=rows, notes=tuple(said(note) for note in board.notes))
 
 
-def _read(folders: "Sequence[Path]", scorer: str | None, is_anonymous: bool) -> "tuple[OwnRun, ...]":
+def read_runs(folders: "Sequence[Path]", scorer: str | None, *, is_anonymous: bool = False) -> "tuple[OwnRun, ...]":
     """Judge the runs and gather them; nothing is written into the run folders."""
     from eyechart.opening import open_scorer
     from eyechart.runs.cells import read_table

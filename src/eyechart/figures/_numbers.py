@@ -111,6 +111,19 @@ def format_count(count: int) -> str:
     return f"{count:,}".replace(",", "\u2009")
 
 
+def format_reciprocal(number: float) -> str:
+    """Write a positive number; below 1 as a fraction where that is short and exact, as for powers of two.
+
+    Example:
+        >>> format_reciprocal(16.0), format_reciprocal(0.125), format_reciprocal(0.9375), format_reciprocal(2.5)
+        ('16', '1/8', '0.94', '2.5')
+    """
+    whole = round(1 / number)
+    if number < 1 and abs(whole * number - 1) < 1e-6:  # noqa: PLR2004 -- what a float keeps of 1/3
+        return f"1/{whole}"
+    return f"{number:.2g}" if number < 1 else f"{number:g}"
+
+
 def format_label(name: str) -> str:
     r"""Shorten a name to what fits beside an axis, with control characters shown as question marks.
 

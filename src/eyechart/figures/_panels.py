@@ -36,17 +36,25 @@ def draw_panels(
             target = take_axes(axes, 1.0)
             draw(target, parts[-1])
             return target
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
-        size = (COLUMN_WIDTH_IN, sum(heights_in))
-        figure = Figure(figsize=size, layout="constrained", facecolor="white")
-        FigureCanvasAgg(figure)
-        layout = figure.add_gridspec(len(parts), 1, height_ratios=list(heights_in))
-        panels = [figure.add_subplot(layout[index, 0]) for index in range(len(parts))]
+        panels = stack_axes(heights_in)
         for panel, part in zip(panels, parts, strict=True):
             draw(panel, part)
             settle_ticks(panel)
             if not has_tick_marks:
                 panel.tick_params(length=0)
         return panels[0]
+
+
+def stack_axes(heights_in: Sequence[float]) -> "list[Axes]":
+    """Return the axes of a new figure one column wide, from top to bottom.
+
+    Args:
+        heights_in: Height of each in inches.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(COLUMN_WIDTH_IN, sum(heights_in)), layout="constrained", facecolor="white")
+    FigureCanvasAgg(figure)
+    layout = figure.add_gridspec(len(heights_in), 1, height_ratios=list(heights_in))
+    return [figure.add_subplot(layout[index, 0]) for index in range(len(heights_in))]

@@ -65,38 +65,59 @@ def resolution_points(summary: Summary) -> tuple[Point, ...]:
     return tuple(sorted(points, key=lambda point: point.x or 0.0))
 
 
-def context_points(summary: Summary) -> dict[str, tuple[Point, ...]]:
-    """Return family → its points by area ratio; the whole canvas, which has no ratio, comes last."""
+class Level(Value, frozen=True):
+    """The views that surround the target by more or less, at one level of a matched design or as they are.
+
+    ``name`` is what the names of its conditions begin with, empty for plain views; ``original`` the accuracy on the
+    untouched pictures at this level, None if it was not asked or not scored; ``families`` its points by area ratio,
+    where the whole canvas, which has no ratio, comes last; ``unscored`` the conditions asked that have no score.
+    """
+
+    name: str
+    original: Estimate | None
+    families: dict[str, tuple[Point, ...]]
+    unscored: tuple[str, ...]
+
+
+def context_levels(summary: Summary) -> tuple[Level, ...]:
+    """Return every level at which a crop, whiteground or target-only view has a score, in the order of the summary."""
+    names = dict.fromkeys(_level_of(condition) for condition in summary.conditions)
+    levels = (_level(name, summary) for name in names)
+    return tuple(level for level in levels if level.families)
+
+
+def _level_of(condition: ConditionSummary) -> str:
+    """Return what stands before the view in the name of a condition; only the whole picture has no name of its own."""
+    if is_plain(condition):
+        return ""
+    return condition.condition.removesuffix(f"_{condition.view}")
+
+
+def _level(name: str, summary: Summary) -> Level:
     found = accuracies(summary)
-    families: dict[str, tuple[Point, ...]] = {}
+    own = [condition for condition in summary.conditions if _level_of(condition) == name]
+    families = {}
     for family in CONTEXT_FAMILIES:
         points = [
             Point(condition.area_ratio, condition, found[condition.condition])
-            for condition in _one_level(summary.conditions)
+            for condition in own
             if condition.family == family and condition.condition in found
         ]
         if points:
             families[family] = tuple(sorted(points, key=lambda point: (point.x is None, point.x or 0.0)))
-    return families
-
-
-def original_estimate(summary: Summary) -> Estimate | None:
-    """Return the accuracy on the untouched pictures, None if it was not asked or not scored."""
-    found = accuracies(summary)
-    ids = [condition.condition for condition in _one_level(summary.conditions) if condition.family == "original"]
-    return next((found[condition] for condition in ids if condition in found), None)
+    originals = [one.condition for one in own if one.family == "original" and one.condition in found]
+    asked = [one.condition for one in own if one.family in CONTEXT_FAMILIES]
+    return Level(
+        name=name,
+        original=found[originals[0]] if originals else None,
+        families=families,
+        unscored=tuple(condition for condition in asked if condition not in found),
+    )
 
 
 def is_plain(condition: ConditionSummary) -> bool:
     """Tell whether a condition is a view as it is, and not a level of a matched design."""
     return condition.condition == condition.view
-
-
-def _one_level(conditions: Sequence[ConditionSummary]) -> tuple[ConditionSummary, ...]:
-    """Return the plain views; of a matched design its conditions, if it shows each view at one level only."""
-    plain = tuple(condition for condition in conditions if is_plain(condition))
-    views = [condition.view for condition in conditions]
-    return plain or (tuple(conditions) if len(set(views)) == len(views) else ())
 
 
 def unscored(summary: Summary, families: Iterable[str]) -> tuple[str, ...]:

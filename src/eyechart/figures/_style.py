@@ -31,7 +31,7 @@ class LineStyle(Value, frozen=True):
 
     colour: str
     marker: str
-    dashes: str
+    dashes: str | tuple[int, tuple[int, ...]]
 
 
 # Okabe and Ito's blue, vermilion and bluish green, darkened so that each has 4.5:1 contrast on white
@@ -114,18 +114,50 @@ def draw_accuracy_axis(axes: "Axes") -> None:
     axes.grid(axis="y", color=GRID, linewidth=0.5)
 
 
-def draw_chance(axes: "Axes", chance: float | None, at_right: Sequence[Estimate] = ()) -> None:
+def draw_estimates(
+    axes: "Axes", places: Sequence[float], estimates: Sequence[Estimate], look: LineStyle, label: str | None = None
+) -> None:
+    """Draw accuracies with their intervals, joined where the look has dashes.
+
+    Args:
+        axes: Where to draw.
+        places: Horizontal place of each.
+        estimates: As many.
+        look: Colour, marker and dashes.
+        label: Its name in the legend.
+    """
+    axes.errorbar(
+        places,
+        [one.value for one in estimates],
+        yerr=[[one.value - one.low for one in estimates], [one.high - one.value for one in estimates]],
+        color=look.colour,
+        marker=look.marker,
+        linestyle=look.dashes,
+        elinewidth=0.8,
+        capsize=1.5,
+        zorder=3,
+        clip_on=False,
+        label=label,
+    )
+
+
+def draw_chance(
+    axes: "Axes", chance: float | None, at_right: Sequence[Estimate] = (), *, is_written: bool = True
+) -> None:
     """Draw the chance level as a dashed line with its value, if it is known.
 
     Args:
         axes: Where to draw.
         chance: The level, in 0–1.
         at_right: What is drawn at the right end: the value is written at the left where it would cover these.
+        is_written: Whether its value stands at the line.
     """
     if chance is None:
         return
     is_covered = any(estimate.low - 0.02 < chance + _LABEL_HEIGHT and estimate.high > chance for estimate in at_right)
     axes.axhline(chance, color=MUTED, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1.5)
+    if not is_written:
+        return
     axes.annotate(
         f"chance {format_percent(chance)} %",
         xy=(0.0 if is_covered else 1.0, chance),

@@ -4,7 +4,7 @@ from math import log2
 from typing import TYPE_CHECKING
 
 from eyechart.figures._alternative_text import describe_estimate, opening
-from eyechart.figures._numbers import format_acuity, format_px
+from eyechart.figures._numbers import format_acuity, format_px, format_reciprocal
 from eyechart.figures._series import Point, accuracies, count_note, is_plain
 from eyechart.figures._style import (
     ACCENT,
@@ -31,7 +31,9 @@ _SCENE = frozenset({"original", "downsample"})
 _STYLES = {"scene": LineStyle(INK, "D", "-"), **CONTEXT_STYLES}
 _OTHER = LineStyle(MUTED, "v", "-")
 _ONE_LABEL_OCTAVES = 0.3
-_MOST_SCALES, _IS_WHOLE = 3, 1e-6
+_MOST_SCALES = 3
+# Below this accuracy a label under its point would lie on the axis.
+_LOW = 0.12
 _N_CURVE = 60
 
 
@@ -142,25 +144,16 @@ def _label_scales(axes: "Axes", points: list[Point]) -> None:
         else:
             home.append(point)
     for group in groups:
-        names = [_scale_name(one.condition.linear_scale or 1.0) for one in group]
+        names = [format_reciprocal(one.condition.linear_scale or 1.0) for one in group]
+        middle = sum(one.estimate.value for one in group) / len(group)
+        is_low = middle < _LOW
         axes.annotate(
             ", ".join(names) if len(names) <= _MOST_SCALES else f"{names[0]} … {names[-1]}",
-            xy=(max(one.x or 1.0 for one in group), sum(one.estimate.value for one in group) / len(group)),
-            xytext=(5, -5), textcoords="offset points", fontsize="small", color=INK, ha="left", va="top", zorder=5,
+            xy=(max(one.x or 1.0 for one in group), middle),
+            xytext=(5, 4 if is_low else -5), textcoords="offset points", fontsize="small", color=INK, ha="left",
+            va="bottom" if is_low else "top", zorder=5,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.3},
         )  # fmt: skip
-
-
-def _scale_name(scale: float) -> str:
-    """Write a nominal scale, as a fraction where that is short.
-
-    Example:
-        >>> _scale_name(1.0), _scale_name(0.125), _scale_name(0.9375)
-        ('1', '1/8', '0.94')
-    """
-    if scale == 1.0:
-        return "1"
-    whole = round(1 / scale)
-    return f"1/{whole}" if abs(whole * scale - 1) < _IS_WHOLE else f"{scale:.2g}"
 
 
 def _draw_joins(axes: "Axes", summary: Summary, points: tuple[Point, ...]) -> None:
@@ -217,7 +210,7 @@ def _draw_px_axis(axes: "Axes", points: tuple[Point, ...], acuity: Acuity | None
     exponents = range(int(log2(low)) - 1, int(log2(high)) + 2)
     ticks = [2.0**exponent for exponent in exponents if low <= 2.0**exponent <= high]
     step = max(1, -(-len(ticks) // 9))
-    axes.set_xticks(ticks[::step], labels=[f"{t:g}" if t >= 1 else f"1/{1 / t:g}" for t in ticks[::step]])
+    axes.set_xticks(ticks[::step], labels=[format_reciprocal(tick) for tick in ticks[::step]])
     axes.set_xticks([], minor=True)
     axes.set_xlabel("target as the model saw it: shorter side, px (median per view)")
 

@@ -2,25 +2,18 @@
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from eyechart.figures._alternative_text import describe_estimate, describe_points, opening
-from eyechart.figures._numbers import NOT_SCORED, format_percent
-from eyechart.figures._series import (
-    CONTEXT_FAMILIES,
-    Point,
-    context_points,
-    count_note,
-    list_note,
-    original_estimate,
-    unscored,
-)
+from eyechart.figures._numbers import NOT_SCORED, format_label, format_percent
+from eyechart.figures._panels import draw_panels
+from eyechart.figures._series import Level, Point, context_levels, count_note, list_note
 from eyechart.figures._style import (
     CONTEXT_STYLES,
     INK,
     draw_accuracy_axis,
     draw_chance,
-    drawing_style,
-    settle_ticks,
-    take_axes,
+    draw_estimates,
     write_note,
 )
 from eyechart.schema import Estimate, Summary
@@ -41,7 +34,7 @@ class ContextCurve:
 
     The area ratio is the shown area divided by the target's, on a log axis; never drawn on one axis with linear scale.
     The original is a reference line with its own band. A target alone on the whole canvas has no ratio and stands
-    apart at the right.
+    apart at the right. Every level of a matched design has axes of its own; given axes hold the last level.
     """
 
     name = "context_curve"
@@ -53,43 +46,49 @@ class ContextCurve:
         Raises:
             UsageError: If ``axes`` is no matplotlib axes.
         """
-        families = context_points(summary)
-        if not families:
+        levels = context_levels(summary)
+        if not levels:
             return None
-        original = original_estimate(summary)
-        with drawing_style(axes):
-            target = take_axes(axes, _HEIGHT_IN)
-            canvas_x = _whole_canvas_x(families)
-            _draw_original(target, original)
-            for family, points in families.items():
-                _draw_family(target, family, points, canvas_x)
-            draw_accuracy_axis(target)
-            draw_chance(target, summary.chance, [points[-1].estimate for points in families.values()])
-            _draw_area_axis(target, families, canvas_x)
-            target.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, handlelength=3.0)
-            shown = [point.estimate for points in families.values() for point in points]
-            write_note(
-                target,
-                [
-                    count_note([*shown, original] if original else shown),
-                    list_note(NOT_SCORED, unscored(summary, CONTEXT_FAMILIES)),
-                ],
-            )
-            if axes is None:
-                settle_ticks(target)
-        return target
+
+        def draw_level(target: "Axes", level: Level) -> None:
+            _draw_level(target, level, summary.chance)
+
+        return draw_panels(levels, axes, draw_level, heights_in=[_HEIGHT_IN] * len(levels))
 
     def describe(self, summary: Summary) -> str:
         """Return the figure's numbers in words, for readers who do not see it; empty if there is nothing to draw."""
-        families = context_points(summary)
-        if not families:
+        levels = context_levels(summary)
+        if not levels:
             return ""
         sentences = [opening(summary, "the shown area as a multiple of the target's")]
-        original = original_estimate(summary)
-        if original is not None:
-            sentences.append(f"{describe_estimate('original', original)}.")
-        sentences += [describe_points(points, lambda point: point.condition.condition) for points in families.values()]
+        for level in levels:
+            if level.original is not None:
+                sentences.append(f"{describe_estimate(level.original.condition, level.original)}.")
+            sentences += [
+                describe_points(own, lambda point: point.condition.condition) for own in level.families.values()
+            ]
         return " ".join(sentences)
+
+
+def _draw_level(axes: "Axes", level: Level, chance: float | None) -> None:
+    canvas_x = _whole_canvas_x(level.families)
+    _draw_original(axes, level.original)
+    for family, points in level.families.items():
+        _draw_family(axes, family, points, canvas_x)
+    draw_accuracy_axis(axes)
+    draw_chance(axes, chance, [points[-1].estimate for points in level.families.values()])
+    _draw_area_axis(axes, level.families, canvas_x)
+    if level.name:
+        axes.set_xlabel(f"{axes.get_xlabel()}\nin {format_label(level.name)}")
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, handlelength=3.0)
+    shown = [point.estimate for points in level.families.values() for point in points]
+    write_note(
+        axes,
+        [
+            count_note([*shown, level.original] if level.original else shown),
+            list_note(NOT_SCORED, level.unscored),
+        ],
+    )
 
 
 def _whole_canvas_x(families: dict[str, tuple[Point, ...]]) -> float:
@@ -119,22 +118,12 @@ def _draw_family(axes: "Axes", family: str, points: tuple[Point, ...], canvas_x:
         chosen = [point for point in points if (point.x is None) is is_canvas]
         if not chosen:
             continue
-        values = [point.estimate.value for point in chosen]
-        axes.errorbar(
+        draw_estimates(
+            axes,
             [(point.x or canvas_x) * _DODGE[family] for point in chosen],
-            values,
-            yerr=[
-                [point.estimate.value - point.estimate.low for point in chosen],
-                [point.estimate.high - point.estimate.value for point in chosen],
-            ],
-            color=style.colour,
-            marker=style.marker,
-            linestyle="none" if is_canvas else style.dashes,
-            elinewidth=0.8,
-            capsize=1.5,
-            zorder=3,
-            clip_on=False,
-            label=None if is_canvas and len(chosen) < len(points) else family.replace("_", " "),
+            [point.estimate for point in chosen],
+            msgspec.structs.replace(style, dashes="none") if is_canvas else style,
+            None if is_canvas and len(chosen) < len(points) else family.replace("_", " "),
         )
 
 

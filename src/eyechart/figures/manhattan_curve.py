@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from eyechart.figures._numbers import format_estimate, format_level, format_p, format_percent
 from eyechart.figures._panels import draw_panels
-from eyechart.figures._style import ACCENT, MUTED, draw_accuracy_axis, write_note
+from eyechart.figures._style import ACCENT, MUTED, LineStyle, draw_accuracy_axis, draw_estimates, write_note
 from eyechart.schema import GridSummary, Summary
 
 if TYPE_CHECKING:
@@ -53,21 +53,7 @@ def _draw_curve(axes: "Axes", grid: GridSummary) -> None:
         linewidth=0,
         label="without positional effect",
     )
-    axes.errorbar(
-        places,
-        [estimate.value for estimate in estimates],
-        yerr=[
-            [estimate.value - estimate.low for estimate in estimates],
-            [estimate.high - estimate.value for estimate in estimates],
-        ],
-        color=ACCENT,
-        marker="o",
-        elinewidth=0.8,
-        capsize=1.5,
-        zorder=3,
-        clip_on=False,
-        label="score",
-    )
+    draw_estimates(axes, places, estimates, LineStyle(ACCENT, "o", "-"), "score")
     draw_accuracy_axis(axes)
     axes.set_ylabel("score, %")
     step = 1 if len(places) <= _MOST_TICKS else 2

@@ -3,10 +3,14 @@
 from typing import TYPE_CHECKING
 
 from eyechart.figures._alternative_text import describe_points, opening
-from eyechart.figures._numbers import NOT_SCORED, format_px
-from eyechart.figures._series import Point, count_note, list_note, resolution_points, unscored
+from eyechart.figures._differences import difference_handles, draw_difference, points_limits, points_ticks
+from eyechart.figures._numbers import NOT_SCORED, format_contrast, format_label, format_px, format_reciprocal
+from eyechart.figures._panels import stack_axes
+from eyechart.figures._series import Point, count_note, list_note, main_contrasts, resolution_points, unscored
 from eyechart.figures._style import (
     ACCENT,
+    GRID,
+    INK,
     MUTED,
     draw_accuracy_axis,
     draw_chance,
@@ -15,14 +19,15 @@ from eyechart.figures._style import (
     take_axes,
     write_note,
 )
-from eyechart.schema import Summary
+from eyechart.schema import Contrast, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["ResolutionCurve"]
 
-_HEIGHT_IN = 2.7
+_HEIGHT_IN, _DIFFERENCE_IN, _LABELS_IN = 2.7, 1.6, 0.35
+_MOST_TICKS = 6
 _FAMILIES = ("original", "downsample")
 # Below this share of the target's sent pixels the model shrank the picture further by itself.
 _BINDING = 0.98
@@ -33,16 +38,17 @@ _TICK_SPACING = 0.14
 class ResolutionCurve:
     """Accuracy with its 95 % band on a log₂ axis of linear scale, original at 1, chance as a dashed line.
 
-    The upper axis gives the shorter side of the target in the pixels the model saw (median), where that is known.
-    Scales at which the model shrank the picture further by itself are shaded: there the view changes the input less
-    than its name says.
+    Below it, on the same axis, stands the paired difference of every scale from the original, which is what a claim is
+    about. The upper axis gives the shorter side of the target in the pixels the model saw (median), where known. Scales
+    at which the model shrank the picture further by itself are hatched: there the view changes the input less than its
+    name says.
     """
 
     name = "resolution_curve"
     title = "Resolution: the whole picture made smaller"
 
     def draw(self, summary: Summary, axes: object | None = None) -> "Axes | None":
-        """Draw on the given matplotlib axes or on new ones; None if no downsampled view has a score.
+        """Draw both on a new figure, or the accuracies on given matplotlib axes; None if no smaller view has a score.
 
         Raises:
             UsageError: If ``axes`` is no matplotlib axes.
@@ -50,21 +56,38 @@ class ResolutionCurve:
         points = resolution_points(summary)
         if not points:
             return None
+        if axes is not None or not _differences(summary, points):
+            with drawing_style(axes):
+                target = take_axes(axes, _HEIGHT_IN)
+                _draw_accuracies(target, summary, points)
+                write_note(target, _notes(summary, points))
+                if axes is None:
+                    settle_ticks(target)
+            return target
+        with drawing_style(None):
+            target, lower = stack_axes([_HEIGHT_IN - _LABELS_IN, _DIFFERENCE_IN])
+            _draw_accuracies(target, summary, points)
+            target.set_xlabel("")
+            _draw_differences(lower, summary, points)
+            write_note(lower, [*_notes(summary, points), *_difference_notes(summary, points)])
+            for panel in (target, lower):
+                settle_ticks(panel)
+            target.tick_params(axis="x", labelbottom=False)
+        return target
+
+    def draw_differences(self, summary: Summary, axes: object | None = None) -> "Axes | None":
+        """Draw the paired differences from the original alone; None if there is none that may be shown.
+
+        Raises:
+            UsageError: If ``axes`` is no matplotlib axes.
+        """
+        points = resolution_points(summary)
+        if not _differences(summary, points):
+            return None
         with drawing_style(axes):
-            target = take_axes(axes, _HEIGHT_IN)
-            _draw_curve(target, points)
-            draw_accuracy_axis(target)
-            draw_chance(target, summary.chance, [points[-1].estimate])
-            _draw_scale_axis(target, points)
-            _shade_model_limit(target, points)
-            _draw_seen_axis(target, points)
-            write_note(
-                target,
-                [
-                    count_note(point.estimate for point in points),
-                    list_note(NOT_SCORED, unscored(summary, _FAMILIES)),
-                ],
-            )
+            target = take_axes(axes, _DIFFERENCE_IN + _LABELS_IN)
+            _draw_differences(target, summary, points)
+            write_note(target, _difference_notes(summary, points))
             if axes is None:
                 settle_ticks(target)
         return target
@@ -74,12 +97,69 @@ class ResolutionCurve:
         points = resolution_points(summary)
         if not points:
             return ""
-        return " ".join(
-            [
-                opening(summary, "linear scale of the whole picture"),
-                describe_points(points, lambda point: f"{point.condition.condition} (scale {point.x:g})"),
-            ]
-        )
+        sentences = [
+            opening(summary, "linear scale of the whole picture"),
+            describe_points(points, lambda point: f"{point.condition.condition} (scale {point.x:g})"),
+        ]
+        shown = _differences(summary, points)
+        if shown:
+            differences = "; ".join(f"{one.condition}: {format_contrast(one)}" for _, one in shown)
+            sentences.append(f"Paired difference from {shown[0][1].baseline}, in percentage points: {differences}.")
+        return " ".join(sentences)
+
+
+def _differences(summary: Summary, points: tuple[Point, ...]) -> list[tuple[float, Contrast]]:
+    """Return scale and contrast with the original of every smaller view whose contrast nothing blocks."""
+    return [(scale, one) for scale, one in _contrasts(summary, points) if not one.blocked_by]
+
+
+def _contrasts(summary: Summary, points: tuple[Point, ...]) -> list[tuple[float, Contrast]]:
+    found = main_contrasts(summary)
+    wholes = {point.condition.condition for point in points if point.condition.family == "original"}
+    return [
+        (point.x or 1.0, found[point.condition.condition])
+        for point in points
+        if point.condition.condition in found and found[point.condition.condition].baseline in wholes
+    ]
+
+
+def _notes(summary: Summary, points: tuple[Point, ...]) -> list[str]:
+    return [count_note(point.estimate for point in points), list_note(NOT_SCORED, unscored(summary, _FAMILIES))]
+
+
+def _difference_notes(summary: Summary, points: tuple[Point, ...]) -> list[str]:
+    shown = [one for _, one in _differences(summary, points)]
+    blocked = [one.condition for _, one in _contrasts(summary, points) if one.blocked_by]
+    return [f"differences: {count_note(shown)}", list_note("blocked", blocked)]
+
+
+def _draw_accuracies(axes: "Axes", summary: Summary, points: tuple[Point, ...]) -> None:
+    _draw_curve(axes, points)
+    draw_accuracy_axis(axes)
+    draw_chance(axes, summary.chance, [points[-1].estimate])
+    _draw_scale_axis(axes, points)
+    _shade_model_limit(axes, points)
+    _draw_seen_axis(axes, points)
+
+
+def _draw_differences(axes: "Axes", summary: Summary, points: tuple[Point, ...]) -> None:
+    """Draw the differences over the axis of scales, with the original as the line at 0."""
+    shown = _differences(summary, points)
+    contrasts = [one for _, one in shown]
+    axes.axhline(0.0, color=INK, linewidth=0.8, zorder=1.5)
+    for scale, one in shown:
+        draw_difference(axes, scale, one, is_upright=True)
+    low, high = points_limits(contrasts)
+    ticks, labels = points_ticks(low, high, _MOST_TICKS)
+    axes.set_ylim(low, high)
+    axes.set_yticks(ticks, labels=labels)
+    axes.set_ylabel(f"difference from\n{format_label(contrasts[0].baseline)}, points")
+    axes.grid(axis="y", color=GRID, linewidth=0.5)
+    _draw_scale_axis(axes, points)
+    axes.legend(
+        handles=difference_handles(contrasts), loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3,
+        frameon=False, handletextpad=0.2, borderaxespad=0.1,
+    )  # fmt: skip
 
 
 def _draw_curve(axes: "Axes", points: tuple[Point, ...]) -> None:
@@ -106,7 +186,7 @@ def _draw_scale_axis(axes: "Axes", points: tuple[Point, ...]) -> None:
         tick /= 2
     axes.set_xscale("log", base=2)
     axes.set_xlim(min(scales) / 1.12, max(scales) * 1.12)
-    axes.set_xticks(ticks, labels=["1" if tick == 1 else f"1/{1 / tick:.0f}" for tick in ticks])
+    axes.set_xticks(ticks, labels=[format_reciprocal(tick) for tick in ticks])
     axes.set_xlabel("linear scale of the picture (1 = original)")
 
 

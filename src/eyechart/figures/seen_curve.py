@@ -4,7 +4,7 @@ from math import isfinite, sqrt
 from typing import TYPE_CHECKING
 
 from eyechart.figures._alternative_text import describe_estimate, opening
-from eyechart.figures._numbers import format_count, format_px
+from eyechart.figures._numbers import format_count, format_px, format_reciprocal
 from eyechart.figures._series import count_note
 from eyechart.figures._style import (
     ACCENT,
@@ -107,16 +107,6 @@ def _draw_px_axis(axes: "Axes", bands: tuple[SizeBand, ...]) -> None:
     edges = sorted({edge for band in bands for edge in _limits(band)})
     axes.set_xscale("log", base=2)
     axes.set_xlim(edges[0] / 1.1, edges[-1] * 1.1)
-    axes.set_xticks(edges, labels=[_edge_label(edge) for edge in edges])
+    axes.set_xticks(edges, labels=[format_reciprocal(edge) for edge in edges])
     axes.set_xticks([], minor=True)
     axes.set_xlabel("shorter side of the target as the model saw it, px")
-
-
-def _edge_label(edge_px: float) -> str:
-    """Write the limit of a band; below 1 px as a fraction, which is short and exact for powers of two.
-
-    Example:
-        >>> _edge_label(0.125), _edge_label(16.0)
-        ('1/8', '16')
-    """
-    return f"{edge_px:g}" if edge_px >= 1 else f"1/{1 / edge_px:.3g}"

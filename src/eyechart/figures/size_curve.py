@@ -8,6 +8,7 @@ from eyechart.figures._style import (
     CONTEXT_STYLES,
     MUTED,
     draw_accuracy_axis,
+    draw_estimates,
     drawing_style,
     settle_ticks,
     take_axes,
@@ -80,19 +81,7 @@ def _series(summary: Summary) -> dict[str, list[tuple[GridSummary, Estimate]]]:
 def _draw_series(axes: "Axes", style: str, points: list[tuple[GridSummary, Estimate]]) -> None:
     look = _LOOKS[style]
     sides = [grid.columns for grid, _ in points]
-    axes.errorbar(
-        sides,
-        [perf.value for _, perf in points],
-        yerr=[[perf.value - perf.low for _, perf in points], [perf.high - perf.value for _, perf in points]],
-        color=look.colour,
-        marker=look.marker,
-        linestyle=look.dashes,
-        elinewidth=0.8,
-        capsize=1.5,
-        zorder=3,
-        clip_on=False,
-        label=_NAMES[style],
-    )
+    draw_estimates(axes, sides, [perf for _, perf in points], look, _NAMES[style])
     chance = [(grid.columns, grid.chance) for grid, _ in points if grid.chance is not None]
     if chance:
         axes.plot(

@@ -75,8 +75,8 @@ def _draw_category(axes: "Axes", name: str, middle: float, share: float) -> None
     axes.text(
         0.51 * cos(angle),
         0.51 * sin(angle),
-        f"{format_label(name)}{' ' if is_narrow else chr(10)}{100 * share:.0f} %",
-        fontsize=4.2 if is_narrow else 5.0,
+        format_label(name) if is_narrow else f"{format_label(name)}\n{100 * share:.0f} %",
+        fontsize=5.0 if is_narrow else 6.0,
         ha="center",
         va="center",
         rotation=turned if is_narrow else 0.0,
@@ -117,5 +117,5 @@ def _draw_rings(axes: "Axes", categories: dict[str, list[PictureGroup]]) -> None
         ],
         labeldistance=1.04,
         rotatelabels=True,
-        textprops={"fontsize": 4.6},
+        textprops={"fontsize": 5.2},
     )

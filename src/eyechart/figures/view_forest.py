@@ -1,11 +1,11 @@
 """The paired difference of every view from the baseline."""
 
-from math import ceil, floor
 from typing import TYPE_CHECKING
 
-from eyechart.figures._numbers import MINUS, format_contrast, format_count, format_label, format_level, format_p
+from eyechart.figures._differences import difference_handles, draw_difference, points_limits, points_ticks
+from eyechart.figures._numbers import format_contrast, format_count, format_label, format_level, format_p
 from eyechart.figures._series import count_note, is_significant, list_note, main_baseline, main_contrasts
-from eyechart.figures._style import ACCENT, GRID, INK, MUTED, drawing_style, settle_ticks, take_axes, write_note
+from eyechart.figures._style import GRID, INK, drawing_style, settle_ticks, take_axes, write_note
 from eyechart.schema import Contrast, Summary
 
 if TYPE_CHECKING:
@@ -15,9 +15,6 @@ __all__ = ["ViewForest"]
 
 _FRAME_IN = 1.05
 _ROW_IN = 0.145
-# The axis shows at least ±10 points, so that a narrow range does not make small differences look large.
-_SMALLEST_RANGE = 0.1
-_TICK_STEPS = (0.05, 0.1, 0.2, 0.5)
 _MOST_TICKS = 8
 
 
@@ -45,10 +42,13 @@ class ViewForest:
             target = take_axes(axes, _FRAME_IN + _ROW_IN * len(contrasts))
             target.axvline(0.0, color=INK, linewidth=0.8, zorder=1.5)
             for place, contrast in enumerate(contrasts):
-                _draw_row(target, place, contrast)
+                draw_difference(target, place, contrast)
             _draw_points_axis(target, contrasts, main_baseline(summary) or "")
             _draw_names(target, contrasts)
-            _draw_legend(target, contrasts)
+            target.legend(
+                handles=difference_handles(contrasts), loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3,
+                frameon=False, handletextpad=0.2,
+            )  # fmt: skip
             write_note(target, [count_note(contrasts), list_note("blocked", blocked)], is_centred=False)
             if axes is None:
                 settle_ticks(target)
@@ -77,33 +77,12 @@ def _sorted_contrasts(summary: Summary) -> tuple[Contrast, ...]:
     return tuple(sorted(shown, key=lambda contrast: -contrast.value))
 
 
-def _draw_row(axes: "Axes", place: int, contrast: Contrast) -> None:
-    """Draw one interval and its marker: filled square, open circle or cross."""
-    holds = is_significant(contrast)
-    colour = ACCENT if holds else MUTED
-    marker = "s" if holds else "o" if contrast.p_adjusted is not None else "x"
-    axes.plot([contrast.low, contrast.high], [place, place], color=colour, linewidth=1.5 if holds else 0.9)
-    axes.plot(
-        [contrast.value],
-        [place],
-        linestyle="none",
-        marker=marker,
-        markersize=3.8,
-        markerfacecolor=colour if holds else "white",
-        markeredgecolor=colour,
-        markeredgewidth=0.9,
-        zorder=3,
-    )
-
-
 def _draw_points_axis(axes: "Axes", contrasts: tuple[Contrast, ...], baseline: str) -> None:
     """Scale the horizontal axis in percentage points around 0, to whole tens."""
-    low = floor(min(-_SMALLEST_RANGE, *(contrast.low for contrast in contrasts)) * 10) / 10
-    high = ceil(max(_SMALLEST_RANGE, *(contrast.high for contrast in contrasts)) * 10) / 10
+    low, high = points_limits(contrasts)
+    ticks, labels = points_ticks(low, high, _MOST_TICKS)
     axes.set_xlim(low, high)
-    step = next((step for step in _TICK_STEPS if (high - low) / step <= _MOST_TICKS), _TICK_STEPS[-1])
-    ticks = [step * place for place in range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)]
-    axes.set_xticks(ticks, labels=[f"{100 * tick:+.0f}".replace("-", MINUS).replace("+0", "0") for tick in ticks])
+    axes.set_xticks(ticks, labels=labels)
     axes.set_xlabel(f"difference from {format_label(baseline)}, percentage points", loc="right")
     axes.grid(axis="x", color=GRID, linewidth=0.5)
 
@@ -115,29 +94,3 @@ def _draw_names(axes: "Axes", contrasts: tuple[Contrast, ...]) -> None:
     for label, contrast in zip(axes.get_yticklabels(), contrasts, strict=True):
         label.set_fontweight("bold" if is_significant(contrast) else "normal")
     axes.spines["left"].set_visible(False)
-
-
-def _draw_legend(axes: "Axes", contrasts: tuple[Contrast, ...]) -> None:
-    """Explain the markers that occur."""
-    from matplotlib.lines import Line2D
-
-    level = 1 - contrasts[0].confidence
-    kinds = [
-        ("s", ACCENT, ACCENT, f"adjusted p < {level:.2g}", any(is_significant(contrast) for contrast in contrasts)),
-        (
-            "o",
-            "white",
-            MUTED,
-            "cannot be told from 0",
-            any(contrast.p_adjusted is not None and not is_significant(contrast) for contrast in contrasts),
-        ),
-        ("x", "white", MUTED, "interval only", any(contrast.p_adjusted is None for contrast in contrasts)),
-    ]
-    handles = [
-        Line2D([], [], linestyle="none", marker=marker, markersize=3.8, mfc=face, mec=edge, mew=0.9, label=label)
-        for marker, face, edge, label, occurs in kinds
-        if occurs
-    ]
-    axes.legend(
-        handles=handles, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, frameon=False, handletextpad=0.2
-    )

@@ -11,6 +11,12 @@ from eyechart.runs.board import Board, BoardCell, BoardColumn, BoardRow
 
 _RANKED = frozenset({"published", "own"})
 _BEST, _GROUP_BEST = "*", "°"
+# Shades a cell only where the paper has loaded a package that can; dark letters stay readable on the darkest shade.
+_HEAT_MACRO = (
+    "% \\usepackage[table]{xcolor} shades the cells from the worst to the best of their column.\n"
+    "\\providecommand{\\eyechartheat}[2]{\\ifcsname cellcolor\\endcsname\\cellcolor{blue!#1}\\fi#2}"
+)
+_DARKEST = 38
 _FROM = {"published": "published", "own": "own run", "reference": "published", "mean": ""}
 
 
@@ -124,6 +130,15 @@ def _mark(row: BoardRow, key: str, best: float | None, group_best: float | None)
     return Marks(is_best=percent == best, is_group_best=percent == group_best)
 
 
+def heat_of(board: Board, column: BoardColumn, cell: BoardCell | None) -> float | None:
+    """Return where a score lies between the worst (0) and the best (1) of its column, None on a board without heat."""
+    scores = [row.cells[column.key].percent for row in board.rows if column.key in row.cells]
+    if not board.has_heat or cell is None or min(scores) == max(scores):
+        return None
+    share = (cell.percent - min(scores)) / (max(scores) - min(scores))
+    return round(1.0 - share if column.is_lower_better else share, 3)
+
+
 def shown_lead(board: Board) -> tuple[bool, ...]:
     """Return which of the leading columns a board fills."""
     lines = board_lines(board)
@@ -233,7 +248,10 @@ def markdown_board(board: Board, *, is_grouped: bool = True) -> str:
 
 
 def latex_board(board: Board, *, is_grouped: bool = True) -> str:
-    r"""Return the board as a LaTeX table that needs no package: best in ``\textbf``, group best ``\underline``."""
+    r"""Return the board as a LaTeX table that needs no package: best in ``\textbf``, group best ``\underline``.
+
+    Cells of a board with heat are shaded in papers that load ``colortbl``, as ``\usepackage[table]{xcolor}`` does.
+    """
     shown = shown_lead(board)
     lead = [name for name, is_shown in zip(LEAD, shown, strict=True) if is_shown]
     n_columns = len(lead) + len(board.columns)
@@ -247,6 +265,7 @@ def latex_board(board: Board, *, is_grouped: bool = True) -> str:
     )
     lines = [
         "% Written by eyechart. Needs no package; \\small or \\resizebox if the columns are too wide.",
+        *([_HEAT_MACRO] if board.has_heat else []),
         "\\begin{table}",
         "  \\centering",
         f"  \\caption{{{escape_latex(caption)}}}",
@@ -262,9 +281,11 @@ def latex_board(board: Board, *, is_grouped: bool = True) -> str:
             group = line.row.group
             lines += ["    \\hline", f"    \\multicolumn{{{n_columns}}}{{l}}{{\\emph{{{escape_latex(group)}}}}} \\\\"]
         cells = [escape_latex(cell) for cell, is_shown in zip(line.lead, shown, strict=True) if is_shown]
-        for score, mark in zip(line.scores, line.marks, strict=True):
+        for score, mark, column in zip(line.scores, line.marks, board.columns, strict=True):
             text = escape_latex(score)
             text = f"\\underline{{{text}}}" if mark.is_group_best else text
-            cells.append(f"\\textbf{{{text}}}" if mark.is_best else text)
+            text = f"\\textbf{{{text}}}" if mark.is_best else text
+            heat = heat_of(board, column, line.row.cells.get(column.key))
+            cells.append(text if heat is None else f"\\eyechartheat{{{round(_DARKEST * heat)}}}{{{text}}}")
         lines.append(f"    {' & '.join(cells)} \\\\")
     return "\n".join([*lines, "    \\hline", "  \\end{tabular}", "\\end{table}"]) + "\n"

@@ -6,9 +6,9 @@ from importlib.resources import files
 
 import msgspec
 
-from eyechart.reports._board import BEST_NOTE, LEAD, TAIL, BoardLine, board_lines, format_score, shown_lead
+from eyechart.reports._board import BEST_NOTE, LEAD, TAIL, BoardLine, board_lines, format_score, heat_of, shown_lead
 from eyechart.reports._printable import printable
-from eyechart.runs.board import Board, BoardCell, BoardColumn
+from eyechart.runs.board import Board, BoardCell
 from eyechart.schema import Value
 
 _WORDS = frozenset({"model", "access", "group", *TAIL})
@@ -79,20 +79,11 @@ def _row(line: BoardLine, board: Board, lead: list[str]) -> HtmlRow:
         classes = " ".join(
             name for name, holds in (("best", mark.is_best), ("group-best", mark.is_group_best)) if holds
         )
-        heat = _heat(board, column, cell) if board.has_heat else None
+        heat = heat_of(board, column, cell)
         cells.append(msgspec.structs.replace(_score(column.key, cell, classes), heat=heat))
     tail = zip(("group", *TAIL), (line.row.group, *line.tail), strict=True)
     cells += [HtmlCell(name, text, text, "text") for name, text in tail]
     return HtmlRow(line.row.kind, tuple(cells))
-
-
-def _heat(board: Board, column: BoardColumn, cell: BoardCell | None) -> float | None:
-    """Return where a score lies between the worst (0) and the best (1) of its column."""
-    scores = [row.cells[column.key].percent for row in board.rows if column.key in row.cells]
-    if cell is None or min(scores) == max(scores):
-        return None
-    share = (cell.percent - min(scores)) / (max(scores) - min(scores))
-    return round(1.0 - share if column.is_lower_better else share, 3)
 
 
 def _lead_value(name: str, line: BoardLine) -> str:

@@ -22,6 +22,7 @@ _READING_ORDER = (
     "context_curve",
     "seen_curve",
     "view_forest",
+    "view_matrix",
     "category_bars",
     "category_radar",
     "source_rings",

@@ -25,12 +25,14 @@ from eyechart.runs.expense import expense_of
 from eyechart.runs.failures import group_failures
 from eyechart.runs.findings import find
 from eyechart.runs.items import Items, read_items
+from eyechart.runs.patterns import count_patterns
 from eyechart.runs.picture_groups import group_pictures
 from eyechart.runs.readings import block_fragile, check_sensitivity, readings_of
 from eyechart.runs.reconcile import mismatch_warnings
 from eyechart.runs.region_findings import find_regions, size_contrasts, widen_rules
 from eyechart.runs.regions import summarise_grids
-from eyechart.runs.registration import StudyPlan, register
+from eyechart.runs.registered import register
+from eyechart.runs.registration import StudyPlan
 from eyechart.runs.resolution import estimate_resolution
 from eyechart.runs.rotations import estimate_rotations
 from eyechart.runs.store import RunStore
@@ -166,6 +168,8 @@ def estimate(
         acuities=estimate_acuities(table, named_views(table)),
         close_views=with_noise(close, contrasts, count_flips(scores, _of_pairs(raw, repeated(close)), controls)),
         averages=estimate_averages(whole, everything.values, everything.present, scorer_id),
+        pattern_conditions=scores.conditions,
+        patterns=count_patterns(scores.values, scores.present, table.image_groups) if scores.conditions else (),
     )
 
 
