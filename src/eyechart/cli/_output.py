@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from eyechart.cli._app import printable
+from eyechart.cli._events import Note, emit, has_events
 
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON instead of text.")]
 
@@ -56,7 +57,10 @@ def print_table(columns: list[str], rows: list[list[str]], title: str | None = N
 
 
 def say(text: str) -> None:
-    """Print a note on stderr."""
+    """Print a note on stderr; where progress is told as events, it is one of them."""
+    if has_events():
+        emit(Note(text=printable(text)))
+        return
     print(printable(text), file=sys.stderr, flush=True)  # noqa: T201 -- notes go to stderr
 
 
