@@ -20,10 +20,11 @@ _CLIPPED_TEXT = 110
 
 
 class RunTab(msgspec.Struct, frozen=True):
-    """A run in the list of runs."""
+    """A run in the list of runs; ``title`` names it among the others: model and benchmark, and its folder if needed."""
 
     number: int
     label: str
+    title: str
     name: str
     benchmark: str
     n_questions: str
@@ -96,10 +97,12 @@ class ComparePage(msgspec.Struct, frozen=True, kw_only=True):
 
 def run_tabs(study: Study, links: Links) -> tuple[RunTab, ...]:
     """Return every run with the accuracy of its first condition."""
+    titles = [f"{run.label} · {run.table.run.benchmark.name}" for run in study.runs]
     return tuple(
         RunTab(
             number=number,
             label=run.label,
+            title=titles[number] if titles.count(titles[number]) == 1 else f"{titles[number]} · {run.name}",
             name=run.name,
             benchmark=run.table.run.benchmark.name,
             n_questions=format_count(len(run.table.questions)),
