@@ -9,6 +9,7 @@ const eyechartAnswers = {};
   const words = { right: "right", wrong: "wrong", unscored: "not scored", missing: "no answer" };
   const glyphs = { right: "●", wrong: "×", unscored: "–", missing: "·" };
   let latest = 0;
+  let drawnState = null;
 
   function readState() {
     const found = new URLSearchParams(location.hash.slice(1));
@@ -133,8 +134,10 @@ const eyechartAnswers = {};
   }
 
   async function draw() {
-    const turn = (latest += 1);
     const state = readState();
+    if (JSON.stringify(state) === drawnState) return; // another picture is zoomed, no more
+    drawnState = JSON.stringify(state);
+    const turn = (latest += 1);
     const [one, two] = [data.runs[state.first], data.runs[state.second]];
     const names = data.runs.map((run, number) => [String(number), run.title]);
     fill("first", names, String(state.first));
