@@ -2,6 +2,7 @@
 
 import os
 import threading
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,15 +13,16 @@ from tests.explorer.conftest import data, explored_folders, study  # noqa: F401 
 from eyechart.cli._app import run_app
 from eyechart.explorer.server import build_server
 from eyechart.explorer.site import write_site
+from eyechart.explorer.study import read_study
 
 CHROMIUM = os.environ.get("EYECHART_CHROMIUM", "/usr/bin/chromium")
 SCREENSHOTS = Path("build") / "screenshots"
 WIDTHS = (1280, 400)
 
 
-@pytest.fixture(scope="session")
-def served(study, data):  # noqa: F811
-    """The explorer's address while the tests run."""
+@contextmanager
+def serving(study, data=None):  # noqa: F811
+    """The explorer's address while it runs."""
     server = uvicorn.Server(uvicorn.Config(build_server(study, data), port=0, log_level="warning"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -29,6 +31,37 @@ def served(study, data):  # noqa: F811
     yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     server.should_exit = True
     thread.join(5)
+
+
+@pytest.fixture(scope="session")
+def served(study, data):  # noqa: F811
+    """The explorer's address while the tests run."""
+    with serving(study, data) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def scene_study(tmp_path_factory):
+    """Answers of HRScene's explorer: the file that the environment names, else one in our own words."""
+    file = os.environ.get("EYECHART_HRSCENE_EXPLORER") or Path(__file__).parents[1] / "runs/explorer_own_words.json"
+    home = tmp_path_factory.mktemp("scene")
+    assert run_app(["import", "hrscene-explorer", str(file), "--out", str(home)]) == 0
+    return read_study(sorted(home.iterdir())[:4])
+
+
+@pytest.fixture(scope="session")
+def scene_served(scene_study):
+    """The explorer of these answers."""
+    with serving(scene_study) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def scene_site(scene_study, tmp_path_factory):
+    """The same as a static site."""
+    out = tmp_path_factory.mktemp("scene-site") / "out"
+    write_site(scene_study, out)
+    return out.as_uri()
 
 
 @pytest.fixture(scope="session")

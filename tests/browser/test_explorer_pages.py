@@ -176,8 +176,10 @@ PAGES = [
     f"/question?run=0&id={FIRST}",
     "/compare?first=0&second=1",
     "/pair?first=0&second=1&seed=0",
+    "/leaderboard",
 ]
-FILES = ["index.html", "run-0.html", "grid.html", "questions/run0-0001-q-0-.html", "compare-0-1.html", "pair.html"]
+FILES = ["index.html", "run-0.html", "grid.html", "questions/run0-0001-q-0-.html", "compare-0-1.html", "pair.html",
+         "leaderboard-folder.html"]  # fmt: skip
 
 
 @pytest.mark.parametrize("path", PAGES)

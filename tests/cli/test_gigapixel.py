@@ -2,55 +2,32 @@
 
 import io
 import json
-import os
 import struct
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from large_made import MAX_MEGABYTES, PANDA, peak_megabytes, picture
 from PIL import Image
 from servers.chat_server import ChatServer
 
-import eyechart
 from eyechart.images.decode import MAX_DECODED_PIXELS
 from eyechart.images.thumbnail import draw_thumbnail
 
 pytestmark = pytest.mark.slow
 
-PANDA, LARGE = (35_503, 26_627), (12_000, 9_000)
-MAX_MEGABYTES, MAX_DISK_BYTES = 700, 3_000_000_000
+LARGE = (12_000, 9_000)
+MAX_DISK_BYTES = 3_000_000_000
 VIEWS = "original,crop_3x,whiteground_1x,target_only_original,downsample_0_0625"
 RESAMPLER = ("--resampler", "vips-lanczos3@1")
 # In the lower right corner, where a picture that is read from its top costs most.
 BOXES = {"panda.jpg": [30_000, 24_000, 31_000, 24_800], "pyramid.tif": [30_000, 24_000, 31_000, 24_800]}
 BOXES |= {"large.png": [9_000, 7_000, 9_800, 7_600], "large.tif": [9_000, 7_000, 9_800, 7_600]}
-# Not ru_maxrss, which a child inherits from its parent.
-_PEAK = """
-import sys
-from pathlib import Path
-{body}
-print("peak", Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
-"""
 _THUMBNAIL = """from eyechart.images.thumbnail import draw_thumbnail
 for name in sys.argv[1:]:
     print(len(draw_thumbnail(Path(name), 800)))
 """
 _COMMAND = "from eyechart.cli._app import run_app\nassert run_app(sys.argv[1:]) in (0, 3)"
-
-
-def picture(size):
-    """A picture in which no two places look alike, made row by row when it is written."""
-    import pyvips
-
-    noise = pyvips.Image.gaussnoise(512, 512, mean=128, sigma=40, seed=1).cast("uchar")
-    tile = noise.bandjoin([noise.rot90(), noise.rot180()]).gaussblur(1.5).copy_memory()
-    width, height = size
-    tiled = tile.replicate(width // 512 + 1, height // 512 + 1).crop(0, 0, width, height)
-    across = pyvips.Image.xyz(width // 64 + 1, height // 64 + 1).extract_band(0).linear(100 / (width // 64), -50)
-    ramp = across.resize(64, kernel="linear").crop(0, 0, width, height)
-    return (tiled + ramp).cast("uchar").copy(interpretation="srgb")
 
 
 def write_pictures(folder):
@@ -86,21 +63,6 @@ def test_gigapixels_are_built_asked_and_shown_in_bounded_memory(tmp_path):
     check_grid(tmp_path)
     check_showing(tmp_path)
     check_verifying(tmp_path)
-
-
-def peak_megabytes(body, *arguments, cwd):
-    """Run something in a process of its own and return its peak memory."""
-    script = _PEAK.format(body=body)
-    done = subprocess.run(
-        [sys.executable, "-c", script, *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=cwd,
-        env={**os.environ, "OPENAI_API_KEY": "none", "PYTHONPATH": str(Path(eyechart.__file__).parent.parent)},
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return int(done.stdout.split()[-1]) / 1024
 
 
 def command(*arguments, name="build"):

@@ -1,6 +1,7 @@
 """Laws of tiles: together they are the picture to the bit, also where it is too large to be drawn."""
 
 import io
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -74,12 +75,45 @@ def test_tiles_of_a_picture_too_large_to_draw_show_the_same(study, cutter, monke
     """Read through the JPEG copy, so that pixels agree within its loss."""
     shown = picture(study, condition)
     exact = assemble(cutter, shown, reduction=reduction).astype(int)
-    monkeypatch.setattr(tiles, "MAX_DECODED_PIXELS", 1000)
+    monkeypatch.setattr(tiles, "MAX_DRAWN_PIXELS", 1000)
     large = assemble(cutter, shown, reduction=reduction).astype(int)
     assert large.shape == exact.shape
     assert np.abs(large - exact).mean() < 6
     white = (exact == 255).all(axis=2)
     assert condition == "original" or (large[white] == 255).mean() > 0.95
+
+
+def test_picture_too_large_to_draw_is_shown_as_the_model_saw_it(study, cutter, monkeypatch):
+    """Also where the model squeezed it: both sides have their own scale."""
+    shown, seen = picture(study, "original"), Size(350, 420)
+    exact = assemble(cutter, shown, seen).astype(int)
+    monkeypatch.setattr(tiles, "MAX_DRAWN_PIXELS", 1000)
+    large = assemble(cutter, shown, seen).astype(int)
+    assert large.shape == exact.shape == (420, 350, 3)
+    assert np.abs(large - exact).mean() < 8
+
+
+def test_tiles_asked_at_once_copy_a_large_file_once(study, cutter, monkeypatch):
+    monkeypatch.setattr(tiles, "MAX_DRAWN_PIXELS", 1000)
+    written, write = [], tiles._write_pyramid
+
+    def count(path, copy):
+        written.append(path)
+        return write(path, copy)
+
+    monkeypatch.setattr(tiles, "_write_pyramid", count)
+    shown = picture(study, "original")
+    level = tile_shape(shown.size).max_level
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda at: cutter.tile(shown, None, level - at % 3, 0, 0), range(24)))
+    assert len(written) == 1
+    assert len(set(found)) == 3
+
+
+def test_runs_of_one_benchmark_share_their_pictures(study, data):
+    keys = {BenchmarkPictures(run.table.run, data).key for run in study.runs}
+    assert len(study.runs) == 2
+    assert len(keys) == 1
 
 
 def test_levels_in_memory_are_bounded(study, data):

@@ -13,6 +13,7 @@ from keyword import iskeyword
 from cyclopts import App, CycloptsError, UnknownCommandError
 
 from eyechart import __version__
+from eyechart.cli._events import Failed, emit, has_events, switch_events
 from eyechart.errors import EyechartError
 from eyechart.registry import unknown_name
 
@@ -67,6 +68,7 @@ def run_app(arguments: Sequence[str]) -> int:
         arguments: The command line without the program's name.
     """
     app = build_app()
+    switch_events(False)
     try:
         result = app(arguments or ["--help"], exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
@@ -97,7 +99,10 @@ def _show_system_error(error: OSError) -> int:
 
 
 def show_error(message: str, hint: str = "") -> None:
-    """Print an error and its hint to stderr."""
+    """Print an error and its hint to stderr; where progress is told as events, it is one of them."""
+    if has_events():
+        emit(Failed(message=printable(message), hint=printable(hint)))
+        return
     print(f"error: {printable(message)}", file=sys.stderr)  # noqa: T201 -- stderr is where errors go
     if hint:
         print(f"hint: {printable(hint)}", file=sys.stderr)  # noqa: T201 -- stderr is where errors go

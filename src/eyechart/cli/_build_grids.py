@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eyechart.cli._flags import open_named_benchmark
-from eyechart.cli._output import notes_console, print_json, say
+from eyechart.cli._output import print_json, say
 from eyechart.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,22 +29,19 @@ def build_grid_configs(
     benchmark: "Benchmark", out: Path, *, encoding: str | None, resampler: str, jobs: int | None, json: bool
 ) -> int:
     """Write every grid with progress on stderr, and say how to read it back."""
-    from rich.progress import Progress
-
+    from eyechart.cli._work import WorkProgress
     from eyechart.releases.grid_parquet import build_grids
 
     if encoding == "like-original":
         raise UsageError("a grid has several originals", hint="--encoding jpeg75 or png")
-    console = notes_console()
-    with Progress(console=console, disable=not console.is_terminal, transient=True) as progress:
-        bar = progress.add_task("grids", total=None)
+    with WorkProgress("build", "rows", str(out)) as progress:
         built = build_grids(
             benchmark,
             out,
             encoding="png" if encoding == "png" else "jpeg75",
             resampler=resampler,
             n_processes=jobs,
-            on_progress=lambda n_done, n_all: progress.update(bar, completed=n_done, total=n_all),
+            on_progress=progress.update,
         )
     if json:
         print_json(built)

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eyechart.cli._app import printable
+from eyechart.cli._events import Note, emit, has_events
 
 # What JSON leaves as it is: DEL, the C1 controls (U+009B begins a terminal's commands) and marks that turn the text.
 _UNSHOWN = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -62,7 +63,10 @@ def print_table(columns: list[str], rows: list[list[str]], title: str | None = N
 
 
 def say(text: str) -> None:
-    """Print a note on stderr."""
+    """Print a note on stderr; where progress is told as events, it is one of them."""
+    if has_events():
+        emit(Note(text=printable(text)))
+        return
     print(printable(text), file=sys.stderr, flush=True)  # noqa: T201 -- notes go to stderr
 
 

@@ -1,48 +1,54 @@
-"""A run on the terminal: a bar per view where there is one, plain lines where there is none."""
+"""A run on the terminal: a bar per view where there is one, plain lines where there is none, events with ``--json``."""
 
 import time
-from collections import Counter
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
 from rich.text import Text
 
 from eyechart.cli._app import printable
+from eyechart.cli._events import Began, Checked, Ended, Note, Progressed, Waiting, emit, has_events
+from eyechart.cli._meter import Meter, in_rate, in_time
 from eyechart.cli._output import notes_console, say
+from eyechart.cli._tally import Tally, in_points
 from eyechart.runs.listening import Beginning, CheckedAnswer
-from eyechart.schema import Request, Response
+from eyechart.schema import Request, Response, Score
 
-# A log of a long run stays readable: a line per tenth of the run, or per minute where a tenth takes longer.
-_LINES_PER_RUN = 10
-_LONGEST_SILENCE_SECONDS = 60.0
-_SHORTEST_SILENCE_SECONDS = 5.0
+_EVENT_SECONDS = 1.0
 _LONGEST_RAW_ANSWER = 160
 _MOST_VIEWS = 8
 """A plain line names so many views one by one."""
 
 
 class RunProgress:
-    """Shows how a run goes, on stderr. Use it as a context manager; it is a ``runs.listening.Listener``."""
+    """Shows how a run goes, on stderr. Use it as a context manager; it is a ``runs.listening.FollowsScores``.
 
-    def __init__(self, console: Console | None = None) -> None:
-        self._console = console or notes_console()
+    Args:
+        console: Where text goes.
+        work: How events call what is done.
+    """
+
+    def __init__(self, console: Console | None = None, work: str = "run") -> None:
+        self._console, self._work = console or notes_console(), work
+        self._has_events = has_events()
+        self._has_bars = self._console.is_terminal and not self._has_events
         self._bars = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=None),
             MofNCompleteColumn(),
             TextColumn("{task.fields[failed]}"),
-            TimeRemainingColumn(),
+            TextColumn("{task.fields[accuracy]}"),
+            TextColumn("{task.fields[pace]}"),
             console=self._console,
-            disable=not self._console.is_terminal,
+            disable=not self._has_bars,
             transient=True,
         )
         self._rows: dict[str, TaskID] = {}
-        self._n_planned: dict[str, int] = {}
-        self._n_done: Counter[str] = Counter()
-        self._n_failed: Counter[str] = Counter()
-        self._said_at = time.monotonic()
-        self._n_said = 0
+        self._all: TaskID | None = None
+        self._tally = Tally({}, {}, None)
+        self._meter = Meter()
+        self._told_at = 0.0
 
     def __enter__(self) -> "RunProgress":
         """Start drawing."""
@@ -52,6 +58,9 @@ class RunProgress:
     def __exit__(self, *_: object) -> None:
         """Stop drawing."""
         self._bars.stop()
+        if self._has_events:
+            emit(self._progressed())
+            emit(Ended(work=self._work))
 
     def began(self, beginning: Beginning) -> None:
         """Say where the run is kept and what is left to ask."""
@@ -68,56 +77,100 @@ class RunProgress:
             self._print(f"{beginning.n_stale} answers of a served model are older than 24 h and are asked again")
         if beginning.n_missing_pictures:
             self._print(f"{beginning.n_missing_pictures} released pictures do not exist and are not asked")
-        self._n_planned = dict(beginning.n_planned)
-        self._n_done.update(beginning.n_settled)
-        self._n_said = n_settled
+        self._tally = Tally(beginning.n_planned, beginning.n_settled, beginning.price)
+        self._meter = Meter(n_settled)
+        if self._has_events:
+            began = Began(work=self._work, folder=beginning.folder, planned=beginning.n_planned,
+                          settled=beginning.n_settled, expected_dollars=beginning.estimated_dollars)  # fmt: skip
+            emit(began)
+        empty = {"failed": "", "accuracy": "", "pace": ""}
         for condition, n_planned in beginning.n_planned.items():
             n_done = beginning.n_settled.get(condition, 0)
-            self._rows[condition] = self._bars.add_task(condition, total=n_planned, completed=n_done, failed="")
+            self._rows[condition] = self._bars.add_task(condition, total=n_planned, completed=n_done, **empty)
+        self._all = self._bars.add_task("all", total=n_all, completed=n_settled, **empty)
+
+    def scored(self, request: Request, score: Score) -> None:
+        """Count one score."""
+        self._tally.add_score(request.condition, score.value)
 
     def answered(self, request: Request, response: Response) -> None:
         """Count one row."""
-        condition = request.condition
-        self._n_done[condition] += 1
-        self._n_failed[condition] += response.state.is_error
-        if condition in self._rows:
-            failed = f"{self._n_failed[condition]} failed" if self._n_failed[condition] else ""
-            self._bars.update(self._rows[condition], completed=self._n_done[condition], failed=failed)
-        if not self._console.is_terminal:
-            self._say_progress()
+        self._tally.add(request.condition, response)
+        self._meter.note(self._tally.n_done)
+        if self._has_events:
+            if time.monotonic() - self._told_at >= _EVENT_SECONDS:
+                self._told_at = time.monotonic()
+                emit(self._progressed())
+        elif self._has_bars:
+            self._draw(request.condition)
+        elif self._meter.is_line_due(self._tally.n_all):
+            say(self._line())
 
-    def _say_progress(self) -> None:
-        """Print a line where enough was answered, or enough time has passed, since the last one."""
-        n_done, n_all = sum(self._n_done.values()), sum(self._n_planned.values())
-        silence = time.monotonic() - self._said_at
-        is_step = (n_done - self._n_said) * _LINES_PER_RUN >= n_all and silence >= _SHORTEST_SILENCE_SECONDS
-        if is_step or silence >= _LONGEST_SILENCE_SECONDS:
-            self._said_at, self._n_said = time.monotonic(), n_done
-            say(f"{n_done}/{n_all} answered, {sum(self._n_failed.values())} failed{self._by_view()}")
+    def _draw(self, condition: str) -> None:
+        if condition not in self._rows or self._all is None:
+            return
+        part = self._tally.part(condition)
+        failed = f"{part.n_failed} failed" if part.n_failed else ""
+        self._bars.update(self._rows[condition], completed=part.n_done, failed=failed, accuracy=in_points(part))
+        all_failed = f"{self._tally.n_failed} failed" if self._tally.n_failed else ""
+        self._bars.update(self._all, completed=self._tally.n_done, failed=all_failed, pace=", ".join(self._pace()))
+
+    def _progressed(self) -> Progressed:
+        return Progressed(
+            work=self._work,
+            unit="answers",
+            n_all=self._tally.n_all,
+            n_done=self._tally.n_done,
+            n_failed=self._tally.n_failed,
+            seconds=round(self._meter.seconds, 3),
+            per_second=self._meter.per_second,
+            seconds_left=self._meter.seconds_left(self._tally.n_all),
+            dollars=self._tally.dollars,
+            parts=self._tally.parts(),
+        )
+
+    def _pace(self) -> list[str]:
+        """Return rate, time left and spend, as far as they are known."""
+        rate, left = self._meter.per_second, self._meter.seconds_left(self._tally.n_all)
+        words = [] if rate is None or left is None else [in_rate(rate), f"{in_time(left)} left"]
+        return words if self._tally.dollars is None else [*words, f"${self._tally.dollars:.2f} spent"]
+
+    def _line(self) -> str:
+        tally = self._tally
+        head = f"{tally.n_done}/{tally.n_all} answered, {tally.n_failed} failed"
+        return ", ".join([head, *self._pace()]) + self._by_view()
 
     def _by_view(self) -> str:
         """Return the progress of each view; of many, that of the last, the first, and those with failures."""
-        if len(self._n_planned) <= 1:
-            return ""
-        rows = {view: self._row(view, n) for view, n in self._n_planned.items()}
-        if len(rows) <= _MOST_VIEWS:
-            return f": {', '.join(rows.values())}"
-        by_progress = sorted(rows, key=lambda view: self._n_done[view])
-        failing = [view for view in rows if self._n_failed[view]][:_MOST_VIEWS]
+        planned = self._tally.planned
+        if len(planned) <= _MOST_VIEWS:
+            return f": {', '.join(self._row(view) for view in planned)}" if planned else ""
+        by_progress = sorted(planned, key=lambda view: self._tally.done[view])
+        failing = [view for view in planned if self._tally.failed[view]][:_MOST_VIEWS]
         shown = dict.fromkeys([by_progress[0], by_progress[-1], *failing])
-        return f": {', '.join(rows[view] for view in shown)}, …"
+        return f": {', '.join(self._row(view) for view in shown)}, …"
 
-    def _row(self, view: str, n_planned: int) -> str:
-        failed = f" ({self._n_failed[view]} failed)" if self._n_failed[view] else ""
-        return f"{view} {self._n_done[view]}/{n_planned}{failed}"
+    def _row(self, view: str) -> str:
+        part = self._tally.part(view)
+        accuracy = in_points(part)
+        failed = f" ({part.n_failed} failed)" if part.n_failed else ""
+        return f"{view} {part.n_done}/{part.n_all}{failed}" + (f" {accuracy}" if accuracy else "")
 
     def waiting(self, seconds: float, cause: str) -> None:
         """Say what is waited for, where the wait is long enough to wonder."""
-        if seconds >= 1:
+        if seconds < 1:
+            return
+        if self._has_events:
+            emit(Waiting(seconds=seconds, cause=printable(cause)))
+        else:
             self._print(f"waiting {seconds:.0f} s: {cause}")
 
     def checked(self, answers: Sequence[CheckedAnswer]) -> None:
         """Show the first answers raw, with what was read from them."""
+        if self._has_events:
+            for checked in answers:
+                emit(_checked_event(checked))
+            return
         if not answers:
             return
         self._print("the first answers:")
@@ -129,7 +182,22 @@ class RunProgress:
         self._print(message)
 
     def _print(self, text: str) -> None:
-        self._console.print(Text(printable(text)), soft_wrap=True)
+        if self._has_events:
+            emit(Note(text=printable(text)))
+        else:
+            self._console.print(Text(printable(text)), soft_wrap=True)
+
+
+def _checked_event(checked: CheckedAnswer) -> Checked:
+    response, score = checked.response, checked.score
+    return Checked(
+        question=checked.request.question_id,
+        view=checked.request.condition,
+        text=None if response is None else response.text,
+        answer=None if score is None else score.answer,
+        state=None if response is None else response.state.value,
+        is_bad=checked.is_bad,
+    )
 
 
 def _first_answer(checked: CheckedAnswer) -> str:

@@ -7,6 +7,7 @@ import msgspec
 from cyclopts import Group, Parameter
 
 from eyechart.cli._build_grids import GRID_BENCHMARKS, build_grid_configs, open_grids
+from eyechart.cli._events import switch_events
 from eyechart.cli._flags import (
     Boxes,
     Data,
@@ -15,7 +16,7 @@ from eyechart.cli._flags import (
     load_plugins,
     open_named_benchmark,
 )
-from eyechart.cli._output import Json, notes_console, print_json, say
+from eyechart.cli._output import Json, print_json, say
 from eyechart.cli._picture_flags import PictureFlags
 from eyechart.cli._targets import check_targets
 from eyechart.errors import UsageError
@@ -79,12 +80,12 @@ def build(
         benchmark: Name of a benchmark with target boxes, for example folder; or whitebackground or complexgrid; or a
             recipe, FILE.toml, of several sources with their selections, names and terms.
     """
-    from rich.progress import Progress
-
+    from eyechart.cli._work import WorkProgress
     from eyechart.releases.build import build_release
     from eyechart.releases.layout import BuildSettings
     from eyechart.views import resolve_views
 
+    switch_events(json)
     load_plugins(plugin)
     if grid is not None or benchmark in GRID_BENCHMARKS:
         return build_grid_configs(
@@ -128,15 +129,13 @@ def build(
         repository=repository or settings.repository,
         mirror=mirror or settings.mirror,
     )
-    console = notes_console()
-    with Progress(console=console, disable=not console.is_terminal, transient=True) as progress:
-        bar = progress.add_task("views", total=None)
+    with WorkProgress("build", "images", str(out)) as progress:
         built = build_release(
             opened,
             out,
             settings,
             n_processes=jobs,
-            on_progress=lambda n_done, n_all: progress.update(bar, completed=n_done, total=n_all),
+            on_progress=progress.update,
         )
     if json:
         print_json(built)

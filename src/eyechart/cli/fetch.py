@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from eyechart.cli._events import switch_events
 from eyechart.cli._hub import HostName, open_host
-from eyechart.cli._output import Json, notes_console, print_json, say
+from eyechart.cli._output import Json, print_json, say
 from eyechart.errors import UsageError
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def fetch(
     Args:
         collection: sum, vstar, zoombench, hrbench or hrscene.
     """
+    switch_events(json)
     from eyechart.hub.collections import find_collection
     from eyechart.hub.fetch import fetch as fetch_collection
 
@@ -75,7 +77,7 @@ def fetch(
         chosen = _as_files(chosen)
     if jobs < 1:
         raise UsageError(f"--jobs {jobs} is no number of downloads", hint="write a whole number from 1")
-    with _bar() as on_progress:
+    with _bar(folder) as on_progress:
         report = fetch_collection(
             source,
             chosen,
@@ -127,28 +129,14 @@ def _wanted(
 
 
 @contextmanager
-def _bar() -> "Iterator[OnProgress]":
-    """Draw one bar for all files where stderr is a terminal."""
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+def _bar(folder: Path) -> "Iterator[OnProgress]":
+    """Show bytes of all files together."""
+    from eyechart.cli._work import WorkProgress
 
-    console = notes_console()
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
-        bar = progress.add_task("asking", total=None)
+    with WorkProgress("fetch", "bytes", str(folder)) as progress:
 
         def tell(now: "LoadProgress") -> None:
-            progress.update(
-                bar,
-                description=f"{now.n_files} of {now.n_files_all} files",
-                completed=now.n_bytes,
-                total=now.n_bytes_all,
-            )
+            progress.update(now.n_bytes, now.n_bytes_all, f"{now.n_files} of {now.n_files_all} files")
 
         yield tell
 

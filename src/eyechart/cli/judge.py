@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from eyechart.cli._events import switch_events
 from eyechart.cli._flags import ModelFlags, Plugin, load_plugins
 from eyechart.cli._output import Json, print_json, say
 
@@ -54,10 +55,11 @@ def judge(
     from eyechart.runs.store import RunStore
     from eyechart.runs.summarise import summarise
 
+    switch_events(json)
     load_plugins(plugin)
     store = RunStore(run)
     rule, rule_scorer = _rule(store, mode, judged, rules)
-    with RunProgress() as progress:
+    with RunProgress(work="judge") as progress:
         outcome = ask_judge(
             store,
             open_model(model, model_flags.options()),

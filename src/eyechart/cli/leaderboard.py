@@ -45,16 +45,18 @@ def leaderboard(
     """Print the board of a split: rank, size, open or closed, every category, source and date; own runs beside.
 
     Args:
-        benchmark: hrscene, whitebackground or complexgrid.
+        benchmark: hrscene, whitebackground or complexgrid; any other one with runs of your own.
         runs: Run folders to show beside the published rows.
     """
-    from eyechart.benchmarks._published import read_published
+    from eyechart.benchmarks._published import published_benchmarks, read_published
     from eyechart.runs.grid_board import build_grid_board
     from eyechart.runs.leaderboard import build_board
 
     load_plugins(plugin)
     if benchmark in _GRIDS:
         board = build_grid_board(read_published("hrscene"), benchmark, _read_grids(runs, scorer, anonymous))
+    elif runs and benchmark not in published_benchmarks():
+        board = _own_board(benchmark, runs, scorer, anonymous)
     else:
         board = build_board(read_published(benchmark), split, average, read_runs(runs, scorer, is_anonymous=anonymous))
     if anonymous:
@@ -145,34 +147,48 @@ def read_runs(folders: "Sequence[Path]", scorer: str | None, *, is_anonymous: bo
     )
 
 
+def _own_board(benchmark: str, folders: "Sequence[Path]", scorer: str | None, is_anonymous: bool) -> "Board":
+    """Return the board of runs of a benchmark of which nothing is published.
+
+    Raises:
+        UsageError: If a run asked another benchmark.
+    """
+    from eyechart.runs.cells import read_table
+    from eyechart.runs.choosing import choose_scorer
+    from eyechart.runs.own_board import EstimatedRun, build_own_board
+    from eyechart.runs.own_rows import OwnRun
+    from eyechart.runs.score import judge, scorer_id_of
+    from eyechart.runs.store import RunStore
+    from eyechart.runs.summarise import estimate
+
+    stores = [RunStore(folder) for folder in folders]
+    shown = []
+    for name, store in zip(_names(stores, is_anonymous), stores, strict=True):
+        if store.run.benchmark.name != benchmark:
+            raise UsageError(f"run {name} asked {store.run.benchmark.name}, not {benchmark}", hint="leave it out")
+        chosen, mode = choose_scorer(store, scorer)
+        scorer_id = scorer_id_of(chosen, mode)
+        table = read_table(store, scorer_id, judge(store, chosen, mode))
+        summary = estimate(table, scorer_id, tuple(store.views()))
+        shown.append(EstimatedRun(OwnRun(name, table, store.run.created_at[:10]), summary))
+    return build_own_board(shown)
+
+
 def _read_grids(folders: "Sequence[Path]", scorer: str | None, is_anonymous: bool) -> "tuple[OwnGrids, ...]":
     """Judge the runs and estimate their grids, Size against 1×1 of another run where need be; nothing is written."""
     from eyechart.runs.cells import read_table
     from eyechart.runs.choosing import choose_scorer
-    from eyechart.runs.effects import named_views
-    from eyechart.runs.grid_alone import JudgedGrids, borrow_alone
-    from eyechart.runs.grid_board import OwnGrids
-    from eyechart.runs.regions import summarise_grids
+    from eyechart.runs.grid_board import gather_grids
     from eyechart.runs.score import judge, scorer_id_of
     from eyechart.runs.store import RunStore
 
     stores = [RunStore(folder) for folder in folders]
     judged = []
-    for store in stores:
+    for name, store in zip(_names(stores, is_anonymous), stores, strict=True):
         chosen, mode = choose_scorer(store, scorer)
         scorer_id = scorer_id_of(chosen, mode)
-        table = read_table(store, scorer_id, judge(store, chosen, mode))
-        judged.append(JudgedGrids(table, *table.scores(), named_views(table), scorer_id))
-    return tuple(
-        OwnGrids(
-            name,
-            one.table.run.benchmark.name,
-            summarise_grids(*one, borrowed=borrow_alone(one, judged)),
-            f"run {one.table.run.id}",
-            one.table.run.created_at[:10],
-        )
-        for name, one in zip(_names(stores, is_anonymous), judged, strict=True)
-    )
+        judged.append((name, read_table(store, scorer_id, judge(store, chosen, mode)), scorer_id))
+    return gather_grids(judged)
 
 
 def _names(stores: "Sequence[RunStore]", is_anonymous: bool) -> list[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from eyechart.cli._events import switch_events
 from eyechart.cli._flags import ModelFlags, Plugin, load_plugins
 from eyechart.cli._output import Json, print_json, print_table, say
 
@@ -48,13 +49,14 @@ def probe(
 
     if max_side < _SMALLEST_BOUND_PX:
         raise UsageError(f"--max-side {max_side}", hint=f"give at least {_SMALLEST_BOUND_PX}, so that steps show")
+    switch_events(json)
     load_plugins(plugin)
     opened = open_model(model, model_flags.options())
     known = look_up(opened.identity, read_rule_file(rules) if rules else ()).rule
     sizes = ladder(max_side)
     say(f"asking {opened.identity.spec} about {len(sizes)} blank pictures{_expected(known, len(sizes), max_side)}")
     today = datetime.datetime.now(tz=datetime.UTC).date()
-    with RunProgress() as progress:
+    with RunProgress(work="probe") as progress:
         probed = run_async(probe_model(opened, sizes, today=today, rule=known, listener=progress))
     rule = probed_rule(probed)
     if json:

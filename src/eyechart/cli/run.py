@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from cyclopts import Parameter
 
+from eyechart.cli._events import switch_events
 from eyechart.cli._flags import (
     AskFlags,
     Boxes,
@@ -72,6 +73,7 @@ def run(
         benchmark: Name of the benchmark, for example folder, sum or demo.
         model: provider/name, for example openai/gpt-4o, ocr/rapidocr or replay/answers.jsonl.
     """
+    switch_events(json)
     load_plugins(plugin)
     if suite is not None:
         return run_suite(suite, ask_flags, cell=cell, slurm=slurm, json=json)

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from eyechart.cli._output import Json, notes_console, print_json, print_table, say
+from eyechart.cli._events import switch_events
+from eyechart.cli._output import Json, print_json, print_table, say
 from eyechart.errors import UsageError
 from eyechart.releases.conform import DEFAULT_PIXEL_QUESTIONS
 
@@ -59,6 +60,7 @@ def verify(
     Args:
         release: Folder of the release, or a report.html.
     """
+    switch_events(json)
     if release.suffix == ".html":
         return _verify_report(release, json=json)
     if run and not content:
@@ -111,18 +113,11 @@ def _explain(release: Path, checked: "VerifyReport", n_pixel_questions: int) -> 
 
 
 def _check(release: Path, jobs: int | None) -> "VerifyReport":
-    from rich.progress import Progress
-
+    from eyechart.cli._work import WorkProgress
     from eyechart.releases.verify import verify_release
 
-    console = notes_console()
-    with Progress(console=console, disable=not console.is_terminal, transient=True) as progress:
-        bar = progress.add_task("images", total=None)
-        return verify_release(
-            release,
-            n_processes=jobs,
-            on_progress=lambda n_done, n_all: progress.update(bar, completed=n_done, total=n_all),
-        )
+    with WorkProgress("verify", "questions", str(release)) as progress:
+        return verify_release(release, n_processes=jobs, on_progress=progress.update)
 
 
 def _check_content(release: Path, runs: tuple[Path, ...], jobs: int | None) -> "ContentReport":

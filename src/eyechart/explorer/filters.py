@@ -19,6 +19,8 @@ Verdict = Literal["right", "wrong", "unscored"]
 SORTS = ("pattern", "id", "target", "right")
 UNKNOWN = "unknown"
 _NO_TASK = "(none)"
+FACETS = {"task": "Task", "source": "Source", "target": "Target sent, px", "seen": "Target seen, px"}
+"""Field → label."""
 
 
 class Filter(msgspec.Struct, frozen=True, kw_only=True):
@@ -110,11 +112,32 @@ def choose(study: Study, number: int, wanted: Filter) -> list[int]:
     Raises:
         UsageError: If a condition or run is unknown.
     """
+
+    def chosen() -> list[int]:
+        mask = matching(study, number, wanted)
+        return sort_questions(study.run(number), np.flatnonzero(mask).tolist(), wanted.sort)
+
+    return list(study.remember(("choose", number, wanted), chosen))
+
+
+def matching(study: Study, number: int, wanted: Filter) -> Bools:
+    """Return (n_questions,) of a run: which questions are wanted.
+
+    Raises:
+        UsageError: If a condition or run is unknown.
+    """
     run = study.run(number)
-    mask = _facet_mask(run, wanted)
+    mask = np.ones(len(run.table.questions), dtype=np.bool_)
+    for field in FACETS:
+        chosen = getattr(wanted, field)
+        if chosen:
+            mask &= facet_codes(run, field) == _code_of(run, field, chosen)
+    if wanted.text:
+        part = wanted.text.casefold()
+        mask &= np.array([part in text for text in _searched(run)], dtype=np.bool_)
     for verdict, condition in wanted.verdicts:
         mask &= verdict_mask(study, number, verdict, condition)
-    return sort_questions(run, np.flatnonzero(mask).tolist(), wanted.sort)
+    return mask
 
 
 def sort_questions(run: ExploredRun, positions: Sequence[int], order: str) -> list[int]:
@@ -125,49 +148,85 @@ def sort_questions(run: ExploredRun, positions: Sequence[int], order: str) -> li
         positions: The questions.
         order: One of ``SORTS``.
     """
-    if order == "id":
-        return sorted(positions, key=lambda at: run.table.questions[at].id)
-    if order == "target":
-        return sorted(positions, key=lambda at: (isnan(run.target_px[at]), float(run.target_px[at])))
+    return sorted(positions, key=run.remember(("order", order), lambda: _ranks(run, order)).__getitem__)
+
+
+def _ranks(run: ExploredRun, order: str) -> list[int]:
+    """Return (n_questions,) the place of each question in an order of all."""
+    ids = [question.id for question in run.table.questions]
     codes = verdict_codes(run)
-    n_right = (codes == _RIGHT).sum(axis=1)
-    if order == "right":
-        return sorted(positions, key=lambda at: (-int(n_right[at]), run.table.questions[at].id))
-    return sorted(positions, key=lambda at: (-int(n_right[at]), codes[at].tobytes(), run.table.questions[at].id))
+    n_right = (codes == RIGHT).sum(axis=1).tolist()
+    keys: dict[str, Callable[[int], tuple[object, ...]]] = {
+        "id": lambda at: (ids[at],),
+        "target": lambda at: (isnan(run.target_px[at]), float(run.target_px[at])),
+        "right": lambda at: (-n_right[at], ids[at]),
+        "pattern": lambda at: (-n_right[at], codes[at].tobytes(), ids[at]),
+    }
+    ranks = [0] * len(ids)
+    for rank, at in enumerate(sorted(range(len(ids)), key=keys[order])):
+        ranks[at] = rank
+    return ranks
 
 
-_RIGHT, _WRONG, _UNSCORED = 0, 1, 2
-MARKS = {_RIGHT: "right", _WRONG: "wrong", _UNSCORED: "unscored"}
+RIGHT, WRONG, UNSCORED = 0, 1, 2
+MARKS = {RIGHT: "right", WRONG: "wrong", UNSCORED: "unscored"}
 
 
 def verdict_codes(run: ExploredRun) -> "npt.NDArray[np.uint8]":
     """Return (n_questions, n_conditions) uint8: 0 right, 1 wrong, 2 not scored; several asks count by their mean."""
-    codes = np.full(run.values.shape, _UNSCORED, dtype=np.uint8)
-    for column in range(run.values.shape[1]):
-        codes[run.is_right(column), column] = _RIGHT
-        codes[run.is_wrong(column), column] = _WRONG
-    return codes
+
+    def codes() -> "npt.NDArray[np.uint8]":
+        found = np.full(run.values.shape, UNSCORED, dtype=np.uint8)
+        for column in range(run.values.shape[1]):
+            found[run.is_right(column), column] = RIGHT
+            found[run.is_wrong(column), column] = WRONG
+        return found
+
+    return run.remember("codes", codes)
 
 
 def find_facets(study: Study, number: int, wanted: Filter) -> tuple[Facet, ...]:
     """Return the facets with counts under everything else that is chosen, so that a count is what a click gives."""
     run = study.run(number)
-    fields: tuple[tuple[str, str, list[str]], ...] = (
-        ("task", "Task", tasks(run)),
-        ("source", "Source", sources(run)),
-        ("target", "Target sent, px", size_bands(run.target_px)),
-        ("seen", "Target seen, px", size_bands(run.seen_px)),
-    )
     facets = []
-    for field, label, values in fields:
-        if len(set(values)) < 2:  # noqa: PLR2004 -- one value narrows nothing
+    for field, label in FACETS.items():
+        values = _facet(run, field)[1]
+        if len(values) < 2:  # noqa: PLR2004 -- one value narrows nothing
             continue
-        others = msgspec.structs.replace(wanted, **{field: ""})
-        counts: dict[str, int] = dict.fromkeys(sorted(set(values), key=_band_order), 0)
-        for position in choose(study, number, others):
-            counts[values[position]] += 1
-        facets.append(Facet(field, label, tuple(counts.items())))
+        others = matching(study, number, msgspec.structs.replace(wanted, **{field: ""}))
+        counts = np.bincount(facet_codes(run, field)[others], minlength=len(values)).tolist()
+        facets.append(Facet(field, label, tuple(zip(values, counts, strict=True))))
     return tuple(facets)
+
+
+def facet_codes(run: ExploredRun, field: str) -> "npt.NDArray[np.intp]":
+    """Return (n_questions,) which value of a facet each question has, as its place among all values."""
+    return _facet(run, field)[0]
+
+
+def _facet(run: ExploredRun, field: str) -> tuple["npt.NDArray[np.intp]", tuple[str, ...]]:
+    def coded() -> tuple["npt.NDArray[np.intp]", tuple[str, ...]]:
+        listed = _FACET_VALUES[field](run)
+        values = tuple(sorted(set(listed), key=_band_order))
+        place = {value: at for at, value in enumerate(values)}
+        return np.array([place[value] for value in listed], dtype=np.intp), values
+
+    return run.remember(("facet", field), coded)
+
+
+def _code_of(run: ExploredRun, field: str, value: str) -> int:
+    values = _facet(run, field)[1]
+    return values.index(value) if value in values else -1
+
+
+def _searched(run: ExploredRun) -> list[str]:
+    """Return (n_questions,) what the text of a choice is looked for in."""
+
+    def texts() -> list[str]:
+        rows = zip(run.table.questions, run.texts, strict=True)
+        return [f"{question.id}\n{text}".casefold() for question, text in rows]
+
+    return run.remember("searched", texts)
 
 
 def tasks(run: ExploredRun) -> list[str]:
@@ -208,27 +267,12 @@ def _band_order(value: str) -> tuple[bool, float, str]:
         return (True, 0.0, value)
 
 
-def _facet_mask(run: ExploredRun, wanted: Filter) -> Bools:
-    mask = np.ones(len(run.table.questions), dtype=np.bool_)
-    facets: tuple[tuple[str, Callable[[], list[str]]], ...] = (
-        (wanted.task, lambda: tasks(run)),
-        (wanted.source, lambda: sources(run)),
-        (wanted.target, lambda: size_bands(run.target_px)),
-        (wanted.seen, lambda: size_bands(run.seen_px)),
-    )
-    for chosen, listed in facets:
-        if chosen:
-            mask &= np.array([value == chosen for value in listed()], dtype=np.bool_)
-    if wanted.text:
-        part = wanted.text.casefold()
-        mask &= np.array(
-            [
-                part in question.id.casefold() or part in text.casefold()
-                for question, text in zip(run.table.questions, run.texts, strict=True)
-            ],
-            dtype=np.bool_,
-        )
-    return mask
+_FACET_VALUES: dict[str, Callable[[ExploredRun], list[str]]] = {
+    "task": tasks,
+    "source": sources,
+    "target": lambda run: size_bands(run.target_px),
+    "seen": lambda run: size_bands(run.seen_px),
+}
 
 
 def verdict_mask(study: Study, number: int, verdict: Verdict, condition: str) -> Bools:
@@ -253,5 +297,11 @@ def verdict_mask(study: Study, number: int, verdict: Verdict, condition: str) ->
     masks = {"right": run.is_right(column), "wrong": run.is_wrong(column), "unscored": ~run.present[:, column]}
     if run is own:
         return masks[verdict]
-    places = [run.position(question.id) for question in own.table.questions]
-    return np.array([place is not None and masks[verdict][place] for place in places], dtype=np.bool_)
+    places = study.remember(("places", number, int(other)), lambda: _places(own, run))
+    return np.asarray((places >= 0) & masks[verdict][places])
+
+
+def _places(own: ExploredRun, other: ExploredRun) -> "npt.NDArray[np.intp]":
+    """Return (n_questions,) where another run has each question of a run, -1 where it never asked it."""
+    found = [other.position(question.id) for question in own.table.questions]
+    return np.array([-1 if place is None else place for place in found], dtype=np.intp)

@@ -1,5 +1,6 @@
 """Addresses of the screens: on the local server, and as files of a static site."""
 
+import re
 from typing import Protocol
 from urllib.parse import quote, urlencode
 
@@ -8,6 +9,8 @@ import msgspec
 from eyechart.schema import Size
 
 N_PER_PAGE = 100
+UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+"""What the name of a file may not hold."""
 
 
 class Links(Protocol):
@@ -38,8 +41,12 @@ class Links(Protocol):
         """Return the address of the *Compare* screen."""
         ...
 
-    def pair(self, first: int, second: int, seed: int) -> str:
-        """Return the address of the screen that shows two models on random questions."""
+    def pair(self, first: int, second: int, seed: int, query: str = "") -> str:
+        """Return the address of the screen that shows two models on random questions; ``query`` narrows the choice."""
+        ...
+
+    def leaderboard(self, benchmark: str, split: str, rule: str) -> str:
+        """Return the address of a board; split and rule are empty where the benchmark has but one."""
         ...
 
 
@@ -75,9 +82,19 @@ class ServerLinks(msgspec.Struct, frozen=True):
         """Return the address of the *Compare* screen."""
         return f"/compare?first={first}&second={second}"
 
-    def pair(self, first: int, second: int, seed: int) -> str:
-        """Return the address of the screen that shows two models on random questions."""
-        return f"/pair?first={first}&second={second}&seed={seed}"
+    def pair(self, first: int, second: int, seed: int, query: str = "") -> str:
+        """Return the address of the screen that shows two models on random questions.
+
+        Example:
+            >>> ServerLinks().pair(0, 1, 7, "second_mark=wrong")
+            '/pair?first=0&second=1&seed=7&second_mark=wrong'
+        """
+        return "/pair?" + _pair_state(first, second, seed, query)
+
+    def leaderboard(self, benchmark: str, split: str, rule: str) -> str:
+        """Return the address of a board."""
+        state = {"benchmark": benchmark, "split": split, "average": rule}
+        return "/leaderboard?" + urlencode({name: value for name, value in state.items() if value})
 
     def tiles(self, number: int, request_id: str, index: int, seen: Size | None) -> str:
         """Return the start of the addresses of a picture's tiles; level, column and row follow."""
@@ -120,6 +137,26 @@ class SiteLinks(msgspec.Struct, frozen=True):
         """Return the address of the *Compare* screen."""
         return f"{self.root}compare-{first}-{second}.html"
 
-    def pair(self, first: int, second: int, seed: int) -> str:
+    def pair(self, first: int, second: int, seed: int, query: str = "") -> str:
         """Return the address of the screen that shows two models on random questions."""
-        return f"{self.root}pair.html#first={first}&second={second}&seed={seed}"
+        return f"{self.root}pair.html#{_pair_state(first, second, seed, query)}"
+
+    def leaderboard(self, benchmark: str, split: str, rule: str) -> str:
+        """Return the address of a board: a file each, so that it is read without a script."""
+        return f"{self.root}{board_file(benchmark, split, rule)}"
+
+
+def _pair_state(first: int, second: int, seed: int, query: str) -> str:
+    own = f"first={first}&second={second}&seed={seed}"
+    return f"{own}&{query}" if query else own
+
+
+def board_file(benchmark: str, split: str, rule: str) -> str:
+    """Return the file of a board on a static site.
+
+    Example:
+        >>> board_file("hrscene", "test", "micro")
+        'leaderboard-hrscene-test-micro.html'
+    """
+    parts = [UNSAFE.sub("-", part) for part in (benchmark, split, rule) if part]
+    return f"leaderboard-{'-'.join(parts)}.html"

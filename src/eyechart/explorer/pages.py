@@ -7,7 +7,19 @@ import msgspec
 import numpy as np
 
 from eyechart.errors import UsageError
-from eyechart.explorer.filters import MARKS, Facet, Filter, choose, find_facets, verdict_codes, verdict_mask
+from eyechart.explorer.filters import (
+    MARKS,
+    RIGHT,
+    UNSCORED,
+    WRONG,
+    Facet,
+    Filter,
+    choose,
+    find_facets,
+    matching,
+    verdict_codes,
+    verdict_mask,
+)
 from eyechart.explorer.links import N_PER_PAGE, Links
 from eyechart.explorer.study import ExploredRun, Study
 from eyechart.figures import format_contrast, format_count, format_n, format_p, format_percent, format_px
@@ -20,10 +32,11 @@ _CLIPPED_TEXT = 110
 
 
 class RunTab(msgspec.Struct, frozen=True):
-    """A run in the list of runs."""
+    """A run in the list of runs; ``title`` names it among the others: model and benchmark, and its folder if needed."""
 
     number: int
     label: str
+    title: str
     name: str
     benchmark: str
     n_questions: str
@@ -96,10 +109,12 @@ class ComparePage(msgspec.Struct, frozen=True, kw_only=True):
 
 def run_tabs(study: Study, links: Links) -> tuple[RunTab, ...]:
     """Return every run with the accuracy of its first condition."""
+    titles = [f"{run.label} · {run.table.run.benchmark.name}" for run in study.runs]
     return tuple(
         RunTab(
             number=number,
             label=run.label,
+            title=titles[number] if titles.count(titles[number]) == 1 else f"{titles[number]} · {run.name}",
             name=run.name,
             benchmark=run.table.run.benchmark.name,
             n_questions=format_count(len(run.table.questions)),
@@ -178,25 +193,25 @@ def _px(size_px: float) -> str:
 
 def _shares(run: ExploredRun, chosen: Sequence[int]) -> tuple[str, ...]:
     """Return, per condition, how many of the chosen questions are right, as ``right/scored``."""
-    shares = []
-    for column in range(len(run.table.conditions)):
-        right = run.is_right(column)[list(chosen)] if chosen else ()
-        scored = run.present[list(chosen), column] if chosen else ()
-        shares.append(f"{int(sum(right))}/{int(sum(scored))}")
-    return tuple(shares)
+    codes = verdict_codes(run)[list(chosen)]
+    right, scored = (codes == RIGHT).sum(axis=0).tolist(), (codes != UNSCORED).sum(axis=0).tolist()
+    return tuple(f"{one}/{all_of_them}" for one, all_of_them in zip(right, scored, strict=True))
 
 
 def _shortcuts(study: Study, number: int, wanted: Filter) -> tuple[tuple[str, str, int], ...]:
     """Return the patterns that tell most, each with the query that chooses it and its count, commonest first."""
     run = study.run(number)
     baseline = run.baseline
+    others = matching(study, number, msgspec.structs.replace(wanted, right=(), wrong=(), unscored=()))
+    codes = verdict_codes(run)
+    at = {name: column for column, name in enumerate(run.table.conditions)}
     found = []
     for condition in run.table.conditions:
         if condition == baseline:
             continue
         for right, wrong in ((condition, baseline), (baseline, condition)):
             pattern = msgspec.structs.replace(wanted, right=(right,), wrong=(wrong,), unscored=())
-            n_chosen = len(choose(study, number, pattern))
+            n_chosen = int((others & (codes[:, at[right]] == RIGHT) & (codes[:, at[wrong]] == WRONG)).sum())
             if n_chosen:
                 found.append((f"right in {right}, wrong in {wrong}", pattern.query(), n_chosen))
     ranked = sorted(found, key=lambda entry: -entry[2])
@@ -242,7 +257,13 @@ def compare_page(study: Study, first: int, second: int, links: Links) -> Compare
         note = "Paired on common questions, clustered by picture; p by sign flips, Holm-corrected over the views shown."
     if not pairs:
         raise UsageError("there is nothing to compare", hint="two runs need a view in common, one run needs two views")
-    contrasts = _contrasts_within(mine) if first == second else _contrasts_of_runs(mine, other, [a for a, _ in pairs])
+    contrasts = (
+        _contrasts_within(mine)
+        if first == second
+        else study.remember(
+            ("contrasts", first, second), lambda: _contrasts_of_runs(mine, other, [a for a, _ in pairs])
+        )
+    )
     rows = tuple(
         _compare_row(study, Side(first, one), Side(second, two), contrasts.get((one, two)), links) for one, two in pairs
     )

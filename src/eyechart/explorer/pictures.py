@@ -27,6 +27,13 @@ class BenchmarkPictures:
         self._data = data or recorded_data(run.command)
 
     @property
+    def key(self) -> str:
+        """The same for runs whose pictures come from the same place, so that they can share what was read."""
+        name = self._run.benchmark.name
+        options = opening_options(self._run, self._data)
+        return repr((name, self._run.benchmark.revision, self._data, sorted(options.items(), key=repr)))
+
+    @property
     def benchmark(self) -> Benchmark | None:
         """The benchmark, None if it cannot be opened here."""
         return self._opened[0]

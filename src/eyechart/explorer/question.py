@@ -131,7 +131,7 @@ def question_page(study: Study, number: int, question_id: str, wanted: Filter, l
     return QuestionPage(
         number=number,
         question=question,
-        choices=_choices(question),
+        choices=choices_of(question),
         notes=question.notes,
         facts=_facts(question),
         conditions=run.table.conditions,
@@ -152,21 +152,23 @@ def question_page(study: Study, number: int, question_id: str, wanted: Filter, l
     )
 
 
-def pair_answers(study: Study, first: int, second: int) -> tuple[list[str], str]:
-    """Return the questions that two runs share, and the first condition that both were asked.
+def read_answers(number: int, run: ExploredRun, question_id: str, condition: str) -> tuple[Answer, ...]:
+    """Return what a run's model answered to one question under one condition, repeats in turn.
 
     Raises:
-        UsageError: If they share no question or no condition.
+        UsageError: If this run never asked the question.
     """
-    mine, other = study.run(first), study.run(second)
-    theirs = {question.id: question.content for question in other.table.questions}
-    common = [question.id for question in mine.table.questions if theirs.get(question.id) == question.content]
-    conditions = [name for name in (mine.baseline, *mine.table.conditions) if name in other.table.conditions]
-    if not common or not conditions:
-        raise UsageError(
-            f"{mine.name} and {other.name} share no question under one view", hint="choose runs of one benchmark"
-        )
-    return common, conditions[0]
+    return tuple(_answers(number, run, _position(run, question_id), condition))
+
+
+def panes_of(run: ExploredRun, question_id: str, condition: str) -> tuple[ViewPane, ...]:
+    """Return the pictures of one question under one condition.
+
+    Raises:
+        UsageError: If this run never asked the question.
+    """
+    found = tuple(run.entries(_position(run, question_id), condition))
+    return tuple(_panes(condition, found[0])) if found else ()
 
 
 def _asking(study: Study, number: int, question_id: str) -> list[tuple[int, ExploredRun]]:
@@ -230,7 +232,8 @@ def _caption(picture: Picture, seen: Size | None, evidence: str) -> str:
     return f"sent {format_size(picture.size)} px, seen {format_size(seen)} px ({evidence})"
 
 
-def _choices(question: Question) -> tuple[Choice, ...]:
+def choices_of(question: Question) -> tuple[Choice, ...]:
+    """Return the options of a question under the letters of their own order."""
     return tuple(
         Choice(letter, text, letter == question.answer) for letter, text in zip(LETTERS, question.choices, strict=False)
     )

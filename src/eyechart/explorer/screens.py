@@ -1,20 +1,23 @@
 """The screens as HTML: one set of templates for the server and for the static site."""
 
-from collections.abc import Callable, Mapping
-from random import Random
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
+from urllib.parse import urlencode
 
 import msgspec
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from eyechart.benchmarks._published import published_benchmarks
+from eyechart.explorer.boards import BoardKey, Boards
 from eyechart.explorer.filters import SORTS, Filter
 from eyechart.explorer.links import Links
 from eyechart.explorer.pages import clip, compare_page, grid_page, run_tabs
-from eyechart.explorer.question import Answer, Choice, QuestionPage, ViewPane, pair_answers, question_page
-from eyechart.explorer.study import Study
+from eyechart.explorer.pair import PairFilter, pair_page, shown_pair
+from eyechart.explorer.question import QuestionPage, ViewPane, question_page
+from eyechart.explorer.study import ExploredRun, Study
 from eyechart.explorer.tiles import TILE_PX
-from eyechart.reports import printable, render_table
+from eyechart.reports import board_table, printable, render_table
 from eyechart.reports._sections import SEEN_HEADINGS, failure_rows, headline_facts, seen_rows
 from eyechart.schema import JsonObject, Size
 
@@ -31,7 +34,6 @@ _SORT_WORDS = {
     "target": "smallest target first",
     "right": "most right first",
 }
-N_RANDOM = 5
 
 
 class PictureSources(Protocol):
@@ -50,17 +52,6 @@ class PictureSources(Protocol):
         ...
 
 
-class PairEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """One question with the answers of two models."""
-
-    id: str
-    text: str
-    address: str
-    choices: tuple[Choice, ...]
-    answers: tuple[Answer, ...]
-    thumbnail: str
-
-
 class Screens:
     """Prints the screens of a study.
 
@@ -77,6 +68,7 @@ class Screens:
         self._sources = sources
         self._note = note
         self._templates = _environment()
+        self.boards = Boards(study)
 
     def index(self) -> str:
         """Return the list of runs."""
@@ -131,19 +123,39 @@ class Screens:
         page = compare_page(self._study, first, second, self._links)
         return self._print("compare.html.jinja", screen="compare", current=first, page=page)
 
-    def pair(self, first: int, second: int, seed: int) -> str:
-        """Return two models on random common questions, under the first condition that both were asked."""
-        entries, n_common, condition = self._pair_entries(first, second, seed)
+    def leaderboard(self, key: BoardKey) -> str:
+        """Return a board: published rows and the study's own runs."""
+        number = next(at for at, run in enumerate(self._study.runs) if run.table.run.benchmark.name == key.benchmark)
+        return self._print(
+            "leaderboard.html.jinja",
+            screen="leaderboard",
+            current=number,
+            key=key,
+            benchmarks=list(dict.fromkeys(one.benchmark for one in self.boards.keys)),
+            splits=list(dict.fromkeys(one.split for one in self.boards.keys if one.benchmark == key.benchmark)),
+            rules=list(dict.fromkeys(one.rule for one in self.boards.keys if one.benchmark == key.benchmark)),
+            table=board_table(self.boards.board(key)),
+        )
+
+    def pair(self, first: int, second: int, seed: int, wanted: PairFilter) -> str:
+        """Return two models on random common questions."""
+        page = pair_page(self._study, first, second, seed, wanted)
+        query = urlencode(wanted.fields)
         return self._print(
             "pair.html.jinja",
             screen="pair",
             current=first,
-            first=first,
-            second=second,
-            seed=seed,
-            entries=entries,
-            n_common=n_common,
-            condition=condition,
+            page=page,
+            other_questions=self._links.pair(first, second, seed + 1, query),
+            pictures={
+                entry.id: (self._sources.thumbnail(first, entry.pane), self._sources.source(first, entry.pane, None))
+                for entry in page.entries
+                if entry.pane is not None and not self._sources.missing(first)
+            },
+            no_pictures=self._sources.missing(first),
+            labels=pair_labels(self._study.run(first)),
+            counted=_counted,
+            tile_px=TILE_PX,
         )
 
     def site_grid(self, data: JsonObject) -> str:
@@ -157,30 +169,6 @@ class Screens:
     def error(self, message: str, hint: str | None) -> str:
         """Return the page that says what is not here."""
         return self._print("error.html.jinja", screen="error", current=0, message=message, hint=hint or "")
-
-    def _pair_entries(self, first: int, second: int, seed: int) -> tuple[list[PairEntry], int, str]:
-        common, condition = pair_answers(self._study, first, second)
-        drawn = Random(seed).sample(common, min(N_RANDOM, len(common)))  # noqa: S311 -- a choice to look at, no secret
-        entries = []
-        for question_id in drawn:
-            page = question_page(self._study, first, question_id, Filter(), self._links)
-            pane = next((pane for pane in page.panes if pane.condition == condition), None)
-            entries.append(
-                PairEntry(
-                    id=question_id,
-                    text=page.question.text,
-                    address=self._links.question(first, question_id),
-                    choices=page.choices,
-                    answers=tuple(
-                        answer
-                        for number in (first, second)
-                        for answer in page.answers
-                        if answer.number == number and answer.condition == condition and answer.slot == 0
-                    ),
-                    thumbnail="" if pane is None else self._sources.thumbnail(first, pane),
-                )
-            )
-        return entries, len(common), condition
 
     def _pane_json(self, number: int, page: QuestionPage, page_name: str) -> Markup:
         panes = []
@@ -211,6 +199,8 @@ class Screens:
             links=self._links,
             tabs=tabs,
             tab=tabs[current],
+            board_address=self._links.leaderboard(*self.boards.keys[0]),
+            pair_address=self._links.pair(*shown_pair(self._study), 0),
             current=current,
             glyphs=GLYPHS,
             words=WORDS,
@@ -218,7 +208,13 @@ class Screens:
         )
 
 
-def script_json(content: Mapping[str, object]) -> Markup:
+def pair_labels(run: ExploredRun) -> dict[str, str]:
+    """Return how dataset and category are called: by the words of the benchmark."""
+    is_known = run.table.run.benchmark.name in published_benchmarks()
+    return {"dataset": "Dataset", "category": "Category"} if is_known else {"dataset": "Source", "category": "Task"}
+
+
+def script_json(content: Mapping[str, object] | str) -> Markup:
     """Return JSON that may stand inside a script tag: no ``<`` that could end it.
 
     Example:
@@ -229,9 +225,16 @@ def script_json(content: Mapping[str, object]) -> Markup:
     return Markup(text.replace("\u2028", "\\u2028").replace("\u2029", "\\u2029"))  # noqa: S704 -- escaped above
 
 
+def _counted(values: Sequence[tuple[str, int]]) -> list[tuple[str, str]]:
+    """Return each value with the words of its option: itself and its count."""
+    return [(value, f"{value} ({n})") for value, n in values]
+
+
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("eyechart.explorer", "templates"),
+        loader=ChoiceLoader(
+            [PackageLoader("eyechart.explorer", "templates"), PackageLoader("eyechart.reports", "templates")]
+        ),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -243,6 +246,7 @@ def _environment() -> Environment:
     environment.filters["zip"] = zip
     environment.globals["dict"] = dict
     environment.filters["clip"] = clip
+    environment.filters["script_json"] = script_json
     return environment
 
 

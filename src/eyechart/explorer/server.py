@@ -1,4 +1,4 @@
-"""The explorer as a local web application: four screens, tiles on demand, nothing that leaves this machine."""
+"""The explorer as a local web application: its screens, tiles on demand, nothing that leaves this machine."""
 
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -18,6 +18,7 @@ from starlette.routing import Route
 from eyechart.errors import EyechartError, UsageError
 from eyechart.explorer.filters import read_filter
 from eyechart.explorer.links import ServerLinks
+from eyechart.explorer.pair import read_pair_filter
 from eyechart.explorer.pictures import BenchmarkPictures
 from eyechart.explorer.question import ViewPane
 from eyechart.explorer.screens import POLICY, Screens
@@ -32,6 +33,9 @@ _ASSETS = {
     "report.css": ("eyechart.reports", "templates", "text/css"),
     "grid.js": ("eyechart.explorer", "static", "text/javascript"),
     "site_grid.js": ("eyechart.explorer", "static", "text/javascript"),
+    "board.css": ("eyechart.reports", "templates", "text/css"),
+    "board.js": ("eyechart.reports", "templates", "text/javascript"),
+    "pair.js": ("eyechart.explorer", "static", "text/javascript"),
     "site_pair.js": ("eyechart.explorer", "static", "text/javascript"),
     "question.js": ("eyechart.explorer", "static", "text/javascript"),
     "htmx.min.js": ("eyechart.explorer", "static", "text/javascript"),
@@ -73,7 +77,7 @@ class ServedPictures:
     def __init__(self, study: Study, data: Path | None) -> None:
         self._links = ServerLinks()
         self._opened = tuple(BenchmarkPictures(run.table.run, data) for run in study.runs)
-        self._cutters: dict[int, TileCutter] = {}
+        self._cutters: dict[str, TileCutter] = {}
         self._lock = Lock()
 
     def missing(self, number: int) -> str:
@@ -106,7 +110,10 @@ class ServedPictures:
         if benchmark is None:
             raise UsageError(self.missing(number))
         with self._lock:
-            return self._cutters.setdefault(number, TileCutter(benchmark))
+            key = self._opened[number].key
+            if key not in self._cutters:
+                self._cutters[key] = TileCutter(benchmark)
+            return self._cutters[key]
 
     def close(self) -> None:
         """Remove temporary files."""
@@ -147,7 +154,13 @@ def build_server(study: Study, data: Path | None = None, *, hosts: Sequence[str]
         return screens.compare(first, _number(request, "second", first))
 
     def pair(request: Request) -> str:
-        return screens.pair(_number(request, "first"), _number(request, "second"), _number(request, "seed"))
+        wanted = read_pair_filter(request.query_params.multi_items())
+        first, second = (_number(request, name) for name in ("first", "second"))
+        return screens.pair(first, second, _number(request, "seed"), wanted)
+
+    def leaderboard(request: Request) -> str:
+        asked = (request.query_params.get(name, "") for name in ("benchmark", "split", "average"))
+        return screens.leaderboard(screens.boards.find(*asked))
 
     async def tile(request: Request) -> Response:
         return await run_in_threadpool(_tile, study, pictures, request)
@@ -157,6 +170,7 @@ def build_server(study: Study, data: Path | None = None, *, hosts: Sequence[str]
 
     pages: dict[str, Page] = {
         "/run": run, "/grid": grid, "/question": question, "/compare": compare, "/pair": pair,
+        "/leaderboard": leaderboard,
     }  # fmt: skip
     routes = [
         Route("/", _page(index, screens) if len(study.runs) > 1 else _to_first),

@@ -1,8 +1,6 @@
 """The screens as plain files that open from a disk or any web host, with thumbnails and crops."""
 
 import io
-import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -11,19 +9,19 @@ from PIL import Image
 
 from eyechart.errors import EyechartError, UsageError
 from eyechart.explorer.filters import MARKS, Filter, size_bands, sources, tasks, verdict_codes
-from eyechart.explorer.links import SiteLinks
+from eyechart.explorer.links import UNSAFE, SiteLinks, board_file
 from eyechart.explorer.pages import clip
 from eyechart.explorer.pictures import BenchmarkPictures
-from eyechart.explorer.question import ViewPane, question_page
+from eyechart.explorer.question import ViewPane
 from eyechart.explorer.screens import Screens
 from eyechart.explorer.server import asset_names, read_asset
+from eyechart.explorer.site_pair import PairData
 from eyechart.explorer.study import BASELINE, ExploredRun, Study
 from eyechart.explorer.tiles import TileCutter
 from eyechart.runs.files import write_whole
 from eyechart.schema import JsonObject, Size
 
 _CROP_FAMILIES = ("crop", "target_only", "original_plus_crop")
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class SiteOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -86,7 +84,12 @@ def write_site(study: Study, out: Path, data: Path | None = None, options: SiteO
                 written.write(f"compare-{number}-{other}.html", page.encode())
     written.write("grid.html", top.site_grid(_grid_data(study, pages)).encode())
     if len(study.runs) > 1:
-        written.write("pair.html", top.site_pair(_pair_data(study, pages)).encode())
+        data_of_pairs = PairData(study, pages, pictures)
+        for name, script in data_of_pairs.scripts():
+            written.write(name, script)
+        written.write("pair.html", top.site_pair(data_of_pairs.page()).encode())
+    for key in top.boards.keys:
+        written.write(board_file(*key), top.leaderboard(key).encode())
     inner = Screens(study, SiteLinks("../", pages), pictures)
     for number, run in enumerate(study.runs):
         for question in run.table.questions:
@@ -112,7 +115,7 @@ class SitePictures:
         self._options = options
         self._written = written
         self._opened = tuple(BenchmarkPictures(run.table.run, data) for run in study.runs)
-        self._cutters: dict[int, TileCutter] = {}
+        self._cutters: dict[str, TileCutter] = {}
         self._sources: dict[tuple[str, Size | None], JsonObject] = {}
         self._notes: dict[str, None] = {}
 
@@ -171,9 +174,10 @@ class SitePictures:
         benchmark = self._opened[number].benchmark
         if benchmark is None:
             raise UsageError(self.missing(number))
-        if number not in self._cutters:
-            self._cutters[number] = TileCutter(benchmark)
-        return self._cutters[number]
+        key = self._opened[number].key
+        if key not in self._cutters:
+            self._cutters[key] = TileCutter(benchmark)
+        return self._cutters[key]
 
 
 class _Written:
@@ -218,7 +222,7 @@ def _check_empty(out: Path) -> None:
 def _page_names(number: int, run: ExploredRun) -> dict[str, str]:
     """Return the file of every question: its place and what of its id a file name may hold."""
     return {
-        question.id: f"run{number}-{at + 1:04d}-{_UNSAFE.sub('-', question.id)[:40]}.html"
+        question.id: f"run{number}-{at + 1:04d}-{UNSAFE.sub('-', question.id)[:40]}.html"
         for at, question in enumerate(run.table.questions)
     }
 
@@ -262,31 +266,3 @@ def _run_data(run: ExploredRun, pages: dict[str, str]) -> JsonObject:
         ],
         "marks": [MARKS[code] for code in sorted(MARKS)],
     }
-
-
-def _pair_data(study: Study, pages: tuple[dict[str, str], ...]) -> JsonObject:
-    """Return the answers under the baseline of every run, for two models side by side."""
-    return {"runs": [{"label": run.label, "entries": list(_pair_rows(study, number, pages[number]))}
-                     for number, run in enumerate(study.runs)]}  # fmt: skip
-
-
-def _pair_rows(study: Study, number: int, pages: dict[str, str]) -> Iterator[JsonObject]:
-    run = study.run(number)
-    for question in run.table.questions:
-        page = question_page(study, number, question.id, Filter(), SiteLinks("", (pages,) * len(study.runs)))
-        answers = [
-            one for one in page.answers if one.number == number and one.condition == run.baseline and not one.slot
-        ]
-        if answers:
-            one = answers[0]
-            yield {
-                "id": question.id,
-                "content": question.content,
-                "text": page.question.text,
-                "choices": [[choice.letter, choice.text, choice.is_gold] for choice in page.choices],
-                "page": pages[question.id],
-                "mark": one.mark,
-                "letter": one.letter,
-                "parts": [one.before, one.lit, one.after],
-                "condition": run.baseline,
-            }

@@ -1,7 +1,10 @@
 """The runs that are looked at together, held small: scores in arrays, texts on disk until they are asked for."""
 
-from collections.abc import Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from pathlib import Path
+from threading import Lock
+from typing import TypeVar, cast
 
 import msgspec
 import numpy as np
@@ -18,6 +21,7 @@ from eyechart.stats.arrays import Bools, Floats
 
 BASELINE = "original"
 _HALF = 0.5
+Result = TypeVar("Result")
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,7 +42,29 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     slot: int
 
 
-class ExploredRun:
+class Memory:
+    """Remembers what is worked out of what never changes, a bounded number of results of the latest questions."""
+
+    def __init__(self, most: int = 512) -> None:
+        self._most = most
+        self._known: OrderedDict[Hashable, object] = OrderedDict()
+        self._lock = Lock()
+
+    def remember(self, key: Hashable, make: Callable[[], Result]) -> Result:
+        """Return what ``make`` returned for a key before, or returns now; it must depend on the key alone."""
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+                return cast("Result", self._known[key])
+        made = make()  # outside the lock, since it may remember other things
+        with self._lock:
+            self._known[key] = made
+            while len(self._known) > self._most:
+                self._known.popitem(last=False)
+        return made
+
+
+class ExploredRun(Memory):
     """One run: its table of scores, its summary, and its texts by place.
 
     Args:
@@ -47,6 +73,7 @@ class ExploredRun:
     """
 
     def __init__(self, store: RunStore, scorer: str | None = None) -> None:
+        super().__init__()
         chosen, mode = choose_scorer(store, scorer)
         self.store = store
         self.scorer_id = scorer_id_of(chosen, mode)
@@ -132,7 +159,7 @@ class ExploredRun:
         )
 
 
-class Study:
+class Study(Memory):
     """Runs that are looked at together.
 
     Args:
@@ -142,6 +169,7 @@ class Study:
     def __init__(self, runs: Sequence[ExploredRun]) -> None:
         if not runs:
             raise UsageError("no run was named", hint="eyechart explore runs/NAME")
+        super().__init__()
         self.runs = tuple(runs)
 
     def run(self, number: int) -> ExploredRun:

@@ -4,7 +4,7 @@ import io
 import tempfile
 from collections import OrderedDict
 from pathlib import Path
-from threading import Lock
+from threading import BoundedSemaphore, Lock
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,7 +12,6 @@ import numpy as np
 from PIL import Image
 
 from eyechart.errors import UsageError
-from eyechart.images.decode import MAX_DECODED_PIXELS
 from eyechart.images.pixels import WHITE, Pixels
 from eyechart.images.resample import DEFAULT_RESAMPLER, resample
 from eyechart.kinds import Benchmark
@@ -23,7 +22,10 @@ if TYPE_CHECKING:
     import pyvips
 
 TILE_PX = 512
-_DEFAULT_BYTES = 512 << 20
+MAX_DRAWN_PIXELS = 64_000_000
+"""A larger view is never drawn as a whole: its pixels alone would be 192 MB, and half as much again for its levels."""
+_LEVEL_BYTES, _DECODED_BYTES, _DRAWN_BYTES = 256 << 20, 192 << 20, 64 << 20
+_N_LARGE_AT_ONCE = 2
 
 
 class TileShape(msgspec.Struct, frozen=True):
@@ -47,20 +49,22 @@ class TileCutter:
     """Cuts tiles of 512 px from the pictures of a benchmark.
 
     A picture is drawn once and kept with its reduced levels while there is room. A picture too large to be drawn is
-    read through a tiled copy of its file, made once in a temporary folder.
+    read through a tiled copy of its file, made once in a temporary folder. May be used by several threads: one picture
+    is drawn or copied at a time, so that many tiles asked at once need no more memory than one.
 
     Args:
         benchmark: Where the files are.
         max_bytes: Bound of the levels kept in memory.
     """
 
-    def __init__(self, benchmark: Benchmark, *, max_bytes: int = _DEFAULT_BYTES) -> None:
+    def __init__(self, benchmark: Benchmark, *, max_bytes: int = _LEVEL_BYTES) -> None:
         self._benchmark = benchmark
-        self._source = PictureSource(benchmark)
+        self._source = PictureSource(benchmark, max_decoded_bytes=_DECODED_BYTES, max_drawn_bytes=_DRAWN_BYTES)
         self._levels = _LevelCache(max_bytes)
         self._large: dict[str, _LargeTiles] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="eyechart-tiles-")
-        self._lock = Lock()
+        self._lock, self._copying = Lock(), Lock()
+        self._reading = BoundedSemaphore(_N_LARGE_AT_ONCE)
 
     def close(self) -> None:
         """Remove the temporary folder."""
@@ -91,7 +95,7 @@ class TileCutter:
             raise UsageError(f"there is no tile {column}, {row} at level {level}", hint="tiles are counted from 0")
         x1, y1 = min(x0 + TILE_PX, width), min(y0 + TILE_PX, height)
         if is_too_large(picture):
-            return _png(self._large_tiles(picture).region(picture, reduction, (x0, y0, x1, y1)))
+            return _png(self._read_large(picture, size, reduction, (x0, y0, x1, y1)))
         return _png(self._reduced(picture, seen, reduction)[y0:y1, x0:x1])
 
     def thumbnail(self, picture: Picture, seen: Size | None, max_side_px: int) -> Pixels:
@@ -111,7 +115,7 @@ class TileCutter:
             reduction += 1
         if is_too_large(picture):
             whole = (0, 0, -(-size.width >> reduction), -(-size.height >> reduction))
-            pixels = self._large_tiles(picture).region(picture, reduction, whole)
+            pixels = self._read_large(picture, size, reduction, whole)
         else:
             pixels = self._reduced(picture, seen, reduction)
         height, width = pixels.shape[:2]
@@ -140,19 +144,21 @@ class TileCutter:
             self._levels.put(key, levels)
             return levels[reduction]
 
-    def _large_tiles(self, picture: Picture) -> "_LargeTiles":
-        with self._lock:
+    def _read_large(self, picture: Picture, size: Size, reduction: int, box: tuple[int, int, int, int]) -> Pixels:
+        """Return a part of a view that is too large to be drawn; the first one of a file waits for its copy."""
+        with self._copying:
             key = picture.image.file_sha256
             if key not in self._large:
-                self._large[key] = _LargeTiles(
-                    self._benchmark.image_path(picture.image), Path(self._folder.name) / f"{key}.tif"
-                )
-            return self._large[key]
+                path = self._benchmark.image_path(picture.image)
+                self._large[key] = _LargeTiles(path, Path(self._folder.name) / f"{key}.tif")
+            large = self._large[key]
+        with self._reading:
+            return large.region(picture, size, reduction, box)
 
 
 def is_too_large(picture: Picture) -> bool:
-    """Whether a picture has too many pixels to be drawn at once, so that it is read in parts."""
-    return picture.size.n_px > MAX_DECODED_PIXELS
+    """Whether a view has too many pixels to be drawn whole, so that it is read in parts; a grid is always drawn."""
+    return picture.size.n_px > MAX_DRAWN_PIXELS and isinstance(picture.recipe.geometry, Composition)
 
 
 class _LevelCache:
@@ -179,44 +185,43 @@ class _LevelCache:
 
 
 class _LargeTiles:
-    """Regions of a file of any size at halved scales, from a tiled pyramid that is made on first use.
+    """Regions of a file of any size at halved scales, from a tiled pyramid that is made at once and kept on disk.
 
     The pyramid is a JPEG-compressed copy for looking; what models are sent never comes from it.
     """
 
     def __init__(self, path: Path, copy: Path) -> None:
-        self._path, self._copy = path, copy
-        self._levels: list[pyvips.Image] = []
+        self._levels = _write_pyramid(path, copy)
 
-    def region(self, picture: Picture, reduction: int, box: tuple[int, int, int, int]) -> Pixels:
+    def region(self, picture: Picture, size: Size, reduction: int, box: tuple[int, int, int, int]) -> Pixels:
         """Return pixels of a view at a halved scale, white where the view is white.
 
         Args:
             picture: The view.
+            size: Its size as shown before it is halved: as it was sent, or as the model saw it.
             reduction: How often it is halved.
             box: x0, y0, x1, y1 in the halved view.
         """
         geometry = picture.recipe.geometry
-        if not isinstance(geometry, Composition):
-            raise UsageError("a grid is too large to be shown", hint="choose smaller tiles")
+        assert isinstance(geometry, Composition)  # noqa: S101 -- see is_too_large
         x0, y0, x1, y1 = box
         page = np.full((y1 - y0, x1 - x0, 3), WHITE, np.uint8)
         kept = geometry.kept
         if kept is None:
             return page
-        scale = geometry.size.width / geometry.canvas.width / (1 << reduction)
+        across, down = (shown / whole / (1 << reduction) for shown, whole in zip(size, geometry.canvas, strict=True))
         # Where the kept pixels begin and end, in the halved view.
-        left, top = geometry.offset[0] * scale, geometry.offset[1] * scale
+        left, top = geometry.offset[0] * across, geometry.offset[1] * down
         cut_x0, cut_y0 = max(x0, round(left)), max(y0, round(top))
-        cut_x1, cut_y1 = min(x1, round(left + kept.width * scale)), min(y1, round(top + kept.height * scale))
+        cut_x1, cut_y1 = min(x1, round(left + kept.width * across)), min(y1, round(top + kept.height * down))
         if cut_x1 <= cut_x0 or cut_y1 <= cut_y0:
             return page
         origin = (kept.x0 - geometry.offset[0], kept.y0 - geometry.offset[1])
         edges = (
-            cut_x0 / scale + origin[0],
-            cut_y0 / scale + origin[1],
-            cut_x1 / scale + origin[0],
-            cut_y1 / scale + origin[1],
+            cut_x0 / across + origin[0],
+            cut_y0 / down + origin[1],
+            cut_x1 / across + origin[0],
+            cut_y1 / down + origin[1],
         )
         part = self._read(edges, Size(cut_x1 - cut_x0, cut_y1 - cut_y0))
         page[cut_y0 - y0 : cut_y1 - y0, cut_x0 - x0 : cut_x1 - x0] = part
@@ -224,7 +229,7 @@ class _LargeTiles:
 
     def _read(self, edges: tuple[float, float, float, float], size: Size) -> Pixels:
         """Return a region of the file at a size, from the smallest level that has enough pixels."""
-        levels = self._pyramid()
+        levels = self._levels
         wanted = (edges[2] - edges[0]) / size.width
         index = max(0, min(len(levels) - 1, int(np.floor(np.log2(max(wanted, 1.0))))))
         level = levels[index]
@@ -236,23 +241,20 @@ class _LargeTiles:
         pixels = np.frombuffer(cut.write_to_memory(), np.uint8).reshape(y1 - y0, x1 - x0, 3)
         return np.asarray(Image.fromarray(pixels).resize(size, Image.Resampling.BOX))
 
-    def _pyramid(self) -> "list[pyvips.Image]":
-        import pyvips  # deferred: few pictures need it
 
-        if not self._levels:
-            if not self._copy.is_file():
-                whole = pyvips.Image.new_from_file(str(self._path), access="sequential", fail_on="warning")
-                if whole.hasalpha():
-                    whole = whole.flatten(background=[WHITE, WHITE, WHITE])
-                whole.colourspace("srgb").cast("uchar").tiffsave(
-                    str(self._copy), tile=True, pyramid=True, compression="jpeg", Q=90, bigtiff=True,
-                    tile_width=TILE_PX, tile_height=TILE_PX,
-                )  # fmt: skip
-            n_pages = int(str(pyvips.Image.new_from_file(str(self._copy)).get("n-pages")))
-            self._levels = [
-                pyvips.Image.new_from_file(str(self._copy), page=page, access="random") for page in range(n_pages)
-            ]
-        return self._levels
+def _write_pyramid(path: Path, copy: Path) -> "list[pyvips.Image]":
+    """Write a tiled pyramid of a file, reading it once from its top, and return its levels, the whole first."""
+    import pyvips  # deferred: few pictures need it
+
+    whole = pyvips.Image.new_from_file(str(path), access="sequential", fail_on="warning")
+    if whole.hasalpha():
+        whole = whole.flatten(background=[WHITE, WHITE, WHITE])
+    whole.colourspace("srgb").cast("uchar").tiffsave(
+        str(copy), tile=True, pyramid=True, compression="jpeg", Q=90, bigtiff=True,
+        tile_width=TILE_PX, tile_height=TILE_PX,
+    )  # fmt: skip
+    n_pages = int(str(pyvips.Image.new_from_file(str(copy)).get("n-pages")))
+    return [pyvips.Image.new_from_file(str(copy), page=page, access="random") for page in range(n_pages)]
 
 
 def _png(pixels: Pixels) -> bytes:

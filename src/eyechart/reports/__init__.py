@@ -17,7 +17,7 @@ from eyechart.figures import save_figure
 from eyechart.reports._anonymous import anonymise, cleaner_of
 from eyechart.reports._benchmark_sections import average_table
 from eyechart.reports._board import board_title, interval_rows, latex_board, markdown_board, text_board, text_rows
-from eyechart.reports._board_html import html_board
+from eyechart.reports._board_html import HtmlBoard, board_table, html_board
 from eyechart.reports._expense import format_expense
 from eyechart.reports._facts import render_facts
 from eyechart.reports._figure_page import figure_page
@@ -35,10 +35,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Column",
+    "HtmlBoard",
     "Row",
     "Table",
     "anonymise",
     "average_table",
+    "board_table",
     "board_title",
     "check_report",
     "figure_page",

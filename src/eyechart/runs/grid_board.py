@@ -6,6 +6,10 @@ from typing import NamedTuple
 from eyechart.benchmarks._published import PublishedResults
 from eyechart.errors import UsageError
 from eyechart.runs.board import Board, BoardCell, BoardColumn, BoardRow, size_group
+from eyechart.runs.cells import RunTable
+from eyechart.runs.effects import named_views
+from eyechart.runs.grid_alone import JudgedGrids, borrow_alone
+from eyechart.runs.regions import summarise_grids
 from eyechart.schema import GridSummary
 
 _REGION_NOTE = (
@@ -24,6 +28,25 @@ class OwnGrids(NamedTuple):
     grids: tuple[GridSummary, ...]
     source: str
     date: str
+
+
+def gather_grids(runs: Sequence[tuple[str, RunTable, str]]) -> tuple[OwnGrids, ...]:
+    """Estimate the grids of runs, Size against 1×1 of another of them where need be.
+
+    Args:
+        runs: Name on the board, table and scorer id of each.
+    """
+    judged = [JudgedGrids(table, *table.scores(), named_views(table), scorer_id) for _, table, scorer_id in runs]
+    return tuple(
+        OwnGrids(
+            name,
+            one.table.run.benchmark.name,
+            summarise_grids(*one, borrowed=borrow_alone(one, judged)),
+            f"run {one.table.run.id}",
+            one.table.run.created_at[:10],
+        )
+        for (name, _, _), one in zip(runs, judged, strict=True)
+    )
 
 
 def build_grid_board(published: PublishedResults, benchmark: str, own: Sequence[OwnGrids] = ()) -> Board:

@@ -53,8 +53,8 @@ def build_board(
     rows = [_published_row(row, published, rule) for row in published.boards.get(split, ())]
     mean = _mean_row(rows)
     made = [own_row(run, published, rule) for run in own]
-    placed, place_note = _with_places([row for row, _ in made], own)
-    ranked = _ranked([*rows, *placed])
+    placed, place_note = with_places([row for row, _ in made], own)
+    ranked = rank_rows([*rows, *placed])
     references = [_reference_row(row, published, rule) for row in published.references] if rows else []
     return Board(
         title=f"{published.benchmark}, split {split}",
@@ -119,26 +119,29 @@ def _mean_row(rows: Sequence[BoardRow]) -> BoardRow | None:
     return BoardRow(name=f"mean of the {len(rows)} published models", kind="mean", group="references", cells=cells)
 
 
-def _ranked(rows: Sequence[BoardRow]) -> tuple[BoardRow, ...]:
-    """Return the rows from the best overall score down, equal scores sharing a rank; rows without rank come last."""
-    ordered = sorted(rows, key=lambda row: (not _has_rank(row), -_overall(row), row.name))
-    scores = [round(_overall(row), 9) for row in ordered if _has_rank(row)]
+def rank_rows(rows: Sequence[BoardRow], key: str = OVERALL) -> tuple[BoardRow, ...]:
+    """Return rows from the best score of a column down, equal scores sharing a rank; rows without rank come last.
+
+    Args:
+        rows: Models; a row without the column, or a partial one, gets no rank.
+        key: The column.
+    """
+
+    def has_rank(row: BoardRow) -> bool:
+        return key in row.cells and not row.is_partial
+
+    def score(row: BoardRow) -> float:
+        return round(row.cells[key].percent, 9) if key in row.cells else -1.0
+
+    ordered = sorted(rows, key=lambda row: (not has_rank(row), -score(row), row.name))
+    scores = [score(row) for row in ordered if has_rank(row)]
     return tuple(
-        msgspec.structs.replace(row, rank=1 + scores.index(round(_overall(row), 9))) if _has_rank(row) else row
-        for row in ordered
+        msgspec.structs.replace(row, rank=1 + scores.index(score(row))) if has_rank(row) else row for row in ordered
     )
 
 
-def _has_rank(row: BoardRow) -> bool:
-    return OVERALL in row.cells and not row.is_partial
-
-
-def _overall(row: BoardRow) -> float:
-    return row.cells[OVERALL].percent if OVERALL in row.cells else -1.0
-
-
-def _with_places(rows: Sequence[BoardRow], own: Sequence[OwnRun]) -> tuple[tuple[BoardRow, ...], str]:
-    """Return the own rows with the places that their answers allow, on the questions that all placed runs answered.
+def with_places(rows: Sequence[BoardRow], own: Sequence[OwnRun]) -> tuple[tuple[BoardRow, ...], str]:
+    """Return own rows with the places that their answers allow, and a note; on questions that all placed runs answered.
 
     Runs that lack more than a tenth of the answers are not placed: they would leave little to compare the others on.
     """

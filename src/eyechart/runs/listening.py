@@ -1,7 +1,7 @@
 """What a run tells whoever watches it; the command line draws it, tests record it."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
@@ -69,6 +69,15 @@ class Listener(Protocol):
 
     def noted(self, message: str) -> None:
         """Something that the reader should know, in one sentence."""
+        ...
+
+
+@runtime_checkable
+class FollowsScores(Listener, Protocol):
+    """A listener that is also told what each answer scored, as far as a scorer can tell at once."""
+
+    def scored(self, request: Request, score: Score) -> None:
+        """An answer was judged; comes before ``answered``, and for answers of earlier starts without it."""
         ...
 
 

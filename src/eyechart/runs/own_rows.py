@@ -13,6 +13,7 @@ from eyechart.stats.arrays import Bools, Floats
 from eyechart.stats.averages import AverageTable, Group, Rule, estimate_average, weigh_datasets
 
 _MOST_NAMES = 5
+_WHOLE = "original"
 
 
 class OwnRun(NamedTuple):
@@ -47,18 +48,23 @@ def check_run(run: OwnRun, published: PublishedResults, split: str) -> None:
         )
 
 
+def has_whole_picture(table: RunTable) -> bool:
+    """Whether a run asked about the whole picture, or under a single view that stands for it."""
+    return _WHOLE in table.conditions or len(table.conditions) == 1
+
+
 def whole_scores(table: RunTable) -> tuple[Floats, Bools]:
     """Return (n_questions,) scores on the whole picture, and where there is one.
 
     Raises:
         UsageError: If the run has neither a view ``original`` nor a single other one.
     """
-    if "original" not in table.conditions and len(table.conditions) != 1:
+    if not has_whole_picture(table):
         raise UsageError(
             f"run {table.run.id} has no view original among {', '.join(table.conditions[:_MOST_NAMES])}",
             hint="a leaderboard shows accuracy on the whole picture: run it with --views original",
         )
-    column = table.conditions.index("original") if "original" in table.conditions else 0
+    column = table.conditions.index(_WHOLE) if _WHOLE in table.conditions else 0
     values, present = table.scores()
     return values[:, column], present[:, column]
 

@@ -22,7 +22,12 @@
   };
   const follow = () => {
     const [key, direction] = decodeURIComponent(location.hash.slice(1)).split("=");
-    if (direction) sort(key, direction === "ascending" ? "ascending" : "descending");
+    if (direction) {
+      sort(key, direction === "ascending" ? "ascending" : "descending");
+      return;
+    }
+    headings.forEach((heading) => heading.removeAttribute("aria-sort"));
+    body.append(...original);
   };
   headings.forEach((heading) => heading.querySelector("button").addEventListener("click", () => {
     const text = heading.classList.contains("text") || heading.dataset.key === "rank";

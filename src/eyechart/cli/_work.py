@@ -1,0 +1,104 @@
+"""Building, checking and fetching on the terminal: a bar, plain lines in a log, or events with ``--json``."""
+
+import time
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+
+from eyechart.cli._events import Began, Ended, Progressed, emit, has_events
+from eyechart.cli._meter import Meter, in_rate, in_time
+from eyechart.cli._output import notes_console, say
+
+_EVENT_SECONDS = 1.0
+_MEGA = 1e6
+
+
+class WorkProgress:
+    """Shows how far work is, on stderr. Use it as a context manager and call ``update`` as it goes.
+
+    Args:
+        work: How it is called: build, verify or fetch.
+        unit: What is counted, such as images; ``bytes`` are written as megabytes.
+        folder: Where it is done, for events.
+        console: Where text goes.
+    """
+
+    def __init__(self, work: str, unit: str, folder: str = "", console: Console | None = None) -> None:
+        self._work, self._unit, self._folder = work, unit, folder
+        console = console or notes_console()
+        self._has_events = has_events()
+        self._has_bar = console.is_terminal and not self._has_events
+        self._bar = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[counted]}"),
+            console=console,
+            disable=not self._has_bar,
+            transient=True,
+        )
+        self._task = self._bar.add_task(unit, total=None, counted="")
+        self._meter: Meter | None = None
+        self._n_done, self._n_all, self._told_at = 0, None, 0.0  # type: tuple[int, int | None, float]
+
+    def __enter__(self) -> "WorkProgress":
+        """Start drawing."""
+        self._bar.start()
+        if self._has_events:
+            emit(Began(work=self._work, folder=self._folder))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Stop drawing."""
+        self._bar.stop()
+        if self._has_events:
+            emit(self._progressed())
+            emit(Ended(work=self._work))
+
+    def update(self, n_done: int, n_all: int | None, detail: str = "") -> None:
+        """Tell how much is done.
+
+        Args:
+            n_done: So much; what the first call names was there before.
+            n_all: Of so much, None while that is not known.
+            detail: Words before the counts.
+        """
+        self._n_done, self._n_all = n_done, n_all
+        if self._meter is None:
+            self._meter = Meter(n_done)
+        self._meter.note(n_done)
+        if self._has_events:
+            if time.monotonic() - self._told_at >= _EVENT_SECONDS:
+                self._told_at = time.monotonic()
+                emit(self._progressed())
+        elif self._has_bar:
+            self._bar.update(
+                self._task, description=detail or self._unit, completed=n_done, total=n_all, counted=self._words()
+            )
+        elif self._meter.is_line_due(n_all):
+            say(f"{detail}, {self._words()}" if detail else self._words())
+
+    def _words(self) -> str:
+        """Return counts, rate and time left, as far as they are known."""
+        is_bytes = self._unit == "bytes"
+        if is_bytes:
+            whole = "" if self._n_all is None else f" of {self._n_all / _MEGA:,.1f}"
+            words = [f"{self._n_done / _MEGA:,.1f}{whole} MB"]
+        else:
+            words = [f"{self._n_done}{'' if self._n_all is None else f'/{self._n_all}'} {self._unit}"]
+        rate = None if self._meter is None else self._meter.per_second
+        left = None if self._meter is None else self._meter.seconds_left(self._n_all)
+        words += [] if rate is None else [in_rate(rate, "B" if is_bytes else "")]
+        words += [] if left is None else [f"{in_time(left)} left"]
+        return ", ".join(words)
+
+    def _progressed(self) -> Progressed:
+        meter = self._meter
+        return Progressed(
+            work=self._work,
+            unit=self._unit,
+            n_all=self._n_all,
+            n_done=self._n_done,
+            seconds=0.0 if meter is None else round(meter.seconds, 3),
+            per_second=None if meter is None else meter.per_second,
+            seconds_left=None if meter is None else meter.seconds_left(self._n_all),
+        )

@@ -1,0 +1,69 @@
+"""Tiles of a picture of 945 megapixels through the server, one by one and many at once, in 700 MB."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+from large_made import MAX_MEGABYTES, PANDA, peak_megabytes, picture
+from PIL import Image
+
+from eyechart.cli._app import run_app
+
+pytestmark = pytest.mark.slow
+
+BOX = [30_000, 24_000, 31_000, 24_800]
+VIEWS = "original,crop_3x,whiteground_1x,downsample_0_5,downsample_0_0625"
+# The tile of a place in the original at several levels, then 24 other tiles at once; each view's top tile as well.
+_ASK = """import json
+from concurrent.futures import ThreadPoolExecutor
+from starlette.testclient import TestClient
+from eyechart.explorer.server import build_server
+from eyechart.explorer.study import read_study
+study = read_study([Path("run")])
+run = study.run(0)
+requests = {name: next(run.entries(0, name)).request.id for name in run.table.conditions}
+with TestClient(build_server(study, Path("q.jsonl")), base_url="http://127.0.0.1") as client:
+    def ask(name, level, column, row):
+        reply = client.get(f"/tiles/0/{requests[name]}/0/sent/{level}/{column}_{row}.png")
+        assert reply.status_code == 200, reply.text
+        Path(f"{name}-{level}.png").write_bytes(reply.content)
+    for level in (16, 15, 13, 11, 7):
+        side = 512 << (16 - level)
+        ask("original", level, 30_200 // side, 24_100 // side)
+    places = [(level, at % (35_503 // (512 << (16 - level)) + 1), 1) for level in (16, 15, 14, 12) for at in range(6)]
+    with ThreadPoolExecutor(24) as threads:
+        list(threads.map(lambda place: client.get(
+            f"/tiles/0/{requests['original']}/0/sent/{place[0]}/{place[1]}_{place[2]}.png").raise_for_status(), places))
+        list(threads.map(lambda name: ask(name, 0, 0, 0), requests))
+    assert client.get(f"/thumbnail/0/{requests['original']}/0.png").status_code == 200
+"""
+
+
+def test_tiles_of_945_megapixels_are_cut_in_bounded_memory(tmp_path):
+    picture(PANDA).jpegsave(str(tmp_path / "panda.jpg"), Q=90)
+    question = {"id": "p", "image": "panda.jpg", "question": "What?", "choices": ["a", "b"], "answer": "A", "box": BOX}
+    (tmp_path / "q.jsonl").write_text(json.dumps(question))
+    asked = ["run", "folder", "--data", str(tmp_path / "q.jsonl"), "--option", "box_format=xyxy", "--views", VIEWS]
+    resampler = ["--resampler", "vips-lanczos3@1"]
+    assert (
+        run_app([*asked, *resampler, "--model", "simulated/oracle", "--no-report", "--out", str(tmp_path / "run")]) == 0
+    )
+    peak = peak_megabytes(_ASK, cwd=tmp_path)
+    assert peak < MAX_MEGABYTES, f"{peak:.0f} MB"
+    for level in (16, 15, 13):
+        check_place(tmp_path / f"original-{level}.png", 16 - level)
+
+
+def check_place(path, reduction):
+    """The tile shows what the picture has there, within the loss of two JPEGs."""
+    side = 512 << reduction
+    x0, y0 = 30_200 // side * side, 24_100 // side * side
+    width, height = min(side, PANDA[0] - x0), min(side, PANDA[1] - y0)
+    region = picture(PANDA).crop(x0, y0, width, height)
+    pixels = np.frombuffer(region.write_to_memory(), np.uint8).reshape(height, width, 3)
+    expected = np.asarray(Image.fromarray(pixels).reduce(1 << reduction), np.int16)
+    shown = np.asarray(Image.open(io.BytesIO(path.read_bytes())), np.int16)
+    assert np.abs(shown.shape[0] - expected.shape[0]) <= 1
+    rows, columns = (min(a, b) for a, b in zip(shown.shape[:2], expected.shape[:2], strict=True))
+    assert np.abs(shown[:rows, :columns] - expected[:rows, :columns]).mean() < 6

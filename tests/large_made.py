@@ -1,0 +1,46 @@
+"""A picture of PANDA's size, made row by row, and the peak memory of a process that reads it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import eyechart
+
+PANDA = (35_503, 26_627)
+MAX_MEGABYTES = 700
+# Not ru_maxrss, which a child inherits from its parent.
+_PEAK = """
+import sys
+from pathlib import Path
+{body}
+print("peak", Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
+"""
+
+
+def picture(size):
+    """A picture in which no two places look alike, made row by row when it is written."""
+    import pyvips
+
+    noise = pyvips.Image.gaussnoise(512, 512, mean=128, sigma=40, seed=1).cast("uchar")
+    tile = noise.bandjoin([noise.rot90(), noise.rot180()]).gaussblur(1.5).copy_memory()
+    width, height = size
+    tiled = tile.replicate(width // 512 + 1, height // 512 + 1).crop(0, 0, width, height)
+    across = pyvips.Image.xyz(width // 64 + 1, height // 64 + 1).extract_band(0).linear(100 / (width // 64), -50)
+    ramp = across.resize(64, kernel="linear").crop(0, 0, width, height)
+    return (tiled + ramp).cast("uchar").copy(interpretation="srgb")
+
+
+def peak_megabytes(body, *arguments, cwd):
+    """Run something in a process of its own and return its peak memory."""
+    script = _PEAK.format(body=body)
+    done = subprocess.run(
+        [sys.executable, "-c", script, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=cwd,
+        env={**os.environ, "OPENAI_API_KEY": "none", "PYTHONPATH": str(Path(eyechart.__file__).parent.parent)},
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return int(done.stdout.split()[-1]) / 1024
