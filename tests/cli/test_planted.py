@@ -21,8 +21,8 @@ def run(tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("OPENAI_LOG", "debug")
     data = question_file(tmp_path, n=4)
 
-    def start(server, *flags):
-        place = server.base_url.replace("http://", f"http://user:{PASSWORD}@")
+    def start(server, *flags, query=""):
+        place = server.base_url.replace("http://", f"http://user:{PASSWORD}@") + query
         arguments = [
             *("run", "folder", "--data", str(data), "--option", "box_format=xyxy", "--views", "original,crop_3x"),
             *("--model", "openai/local-vlm", "--base-url", place, "--out", str(tmp_path / "run"), *flags),
@@ -56,6 +56,14 @@ def test_no_key_and_no_password_is_shown_or_stored(run, monkeypatch, status):
     assert PASSWORD.encode() not in stored
     assert KEY not in shown
     assert KEY.encode() not in stored
+
+
+def test_a_key_in_the_query_of_an_address_is_neither_shown_nor_stored(run):
+    with ChatServer() as server:
+        _, shown, folder = run(server, "--no-report", query=f"?api-key={KEY}")
+    assert (folder / "run.json").is_file()
+    assert KEY not in shown
+    assert KEY.encode() not in everything(folder)
 
 
 def test_a_script_and_a_terminal_escape_do_nothing(run):

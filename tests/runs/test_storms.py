@@ -1,10 +1,10 @@
 """A server that misbehaves on purpose, whole runs: the store ends like that of a quiet run."""
 
 import json
-import os
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from powers import as_anybody
 from runs_made import question_file
 from servers.chat_server import ChatServer, answer_from_picture
 from servers.dialects import Answer
@@ -20,6 +20,7 @@ from eyechart.runs.options import RunOptions
 from eyechart.runs.patience import Patience
 from eyechart.runs.plan import PlanOptions
 from eyechart.runs.session import run_benchmark
+from eyechart.runs.spending import SpendingLimits
 from eyechart.runs.store import RunStore
 from eyechart.views import resolve_views
 
@@ -106,12 +107,40 @@ def test_wrong_usage_is_left_out_and_the_answer_stands(run, tokens):
     assert outcome.summary.usage is None or outcome.summary.usage.input_tokens is None
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_may_not_be_written_is_an_error_with_a_hint(run, tmp_path):
     (tmp_path / "locked").mkdir(mode=0o500)
-    with ChatServer() as server, pytest.raises(StoreError, match="cannot be written: Permission denied"):
+    with ChatServer() as server, as_anybody(), pytest.raises(StoreError, match="Permission denied") as caught:
         run(server, "locked/run")
+    assert "cannot be written" in caught.value.message
+    assert "--out" in caught.value.hint
     assert server.received == []
+
+
+def test_a_run_folder_that_was_locked_is_an_error_and_goes_on_when_it_is_opened(run, tmp_path):
+    """Nothing is asked that could not be stored, and what was stored stays."""
+    with ChatServer(answer=answer_from_picture) as server:
+        first = run(server, "run", loop=LoopSettings(patience=QUICK, spending=SpendingLimits(max_requests=5)))
+        assert first.n_asked == 5
+        for room in ("responses", "seen"):
+            (tmp_path / "run" / room).chmod(0o500)
+        with as_anybody(), pytest.raises(StoreError, match="Permission denied"):
+            run(server, "run", loop=LoopSettings(concurrency=2, patience=QUICK))
+        assert len(RunStore(tmp_path / "run").index().rows) == 5
+        for room in ("responses", "seen"):
+            (tmp_path / "run" / room).chmod(0o700)
+        assert run(server, "run").n_asked == 19
+    # Two were in flight when the first of them could not be stored.
+    assert sum(server.asked.values()) <= 24 + 2
+
+
+def test_pictures_in_a_folder_that_may_not_be_written_are_asked_all_the_same(run, tmp_path):
+    (tmp_path / "out").mkdir()
+    tmp_path.chmod(0o500)
+    try:
+        with ChatServer(answer=answer_from_picture) as server, as_anybody():
+            assert run(server, "out/run").exit_code == 0
+    finally:
+        tmp_path.chmod(0o700)
 
 
 def test_a_file_in_the_place_of_the_folder_is_an_error_before_anything_is_asked(run, tmp_path):

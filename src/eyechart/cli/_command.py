@@ -3,9 +3,21 @@
 import re
 import sys
 
+# User and password of a web address, and what follows its path: some gateways take a key there.
 _USER = re.compile(r"(https?://)[^/@\s]+@")
+_QUERY = re.compile(r"(https?://[^?#\s]*)[?#]\S*")
 
 
 def recorded_command() -> tuple[str, ...]:
-    """Return this command without the users and passwords of web addresses, since commands are stored and shown."""
-    return ("eyechart", *(_USER.sub(r"\1", argument) for argument in sys.argv[1:]))
+    """Return this command with web addresses bare of user, password and query, since commands are stored and shown."""
+    return ("eyechart", *(bare_addresses(argument) for argument in sys.argv[1:]))
+
+
+def bare_addresses(text: str) -> str:
+    """Return a text whose web addresses hold no user, password or query.
+
+    Example:
+        >>> bare_addresses("--base-url=https://user:secret@host.example:8000/v1?key=abc")
+        '--base-url=https://host.example:8000/v1'
+    """
+    return _QUERY.sub(r"\1", _USER.sub(r"\1", text))
