@@ -9,6 +9,7 @@ from releases.made import SIZE, VIEW_IDS, make_release, open_source, settings, w
 
 from eyechart.benchmarks.sum import SumKind, SumOptions
 from eyechart.errors import BenchmarkError, GeometryError, ImageError, StoreError, UsageError
+from eyechart.geometry import GeometryPolicy
 from eyechart.releases.build import build_release
 from eyechart.releases.journal import JOURNAL_NAME
 from eyechart.releases.layout import BuildSettings
@@ -213,6 +214,22 @@ def test_foreign_columns_of_mixed_types_stay_in_dataset_json(source, tmp_path):
     assert "mixed" not in rows_of(tmp_path / "out", "original")["000000"]
     assert json.loads((tmp_path / "out/dataset.json").read_text())[1]["mixed"] == "one"
     assert rows_of(tmp_path / "out", "original")["000000"]["n_signs"] == 3
+
+
+@pytest.mark.parametrize("encoding", ["png", "like-original"])
+def test_what_drew_and_encoded_the_views_is_recorded(source, tmp_path, encoding):
+    geometry = GeometryPolicy(border="shift", size_rounding="trunc")
+    made = settings("original", "downsample_0_5", encoding=encoding, resampler="pillow-box@1", geometry=geometry)
+    build_release(open_source(source), tmp_path / "out", made, n_processes=1)
+    summary = json.loads((tmp_path / "out/metadata/validation_summary.json").read_text())
+    assert summary["policies"]["geometry"] == msgspec.to_builtins(geometry)
+    assert (summary["renderer"]["library"], summary["renderer"]["resampler"]) == ("Pillow", "pillow-box@1")
+    assert summary["renderer"]["encoder"].startswith("png ")
+    if encoding == "png":
+        assert (summary["policies"]["jpeg"], summary["jpeg_encoder"]) == (None, None)
+    else:
+        assert summary["policies"]["jpeg"] == {"quality": 95, "subsampling": "4:4:4"}
+        assert summary["jpeg_encoder"].startswith("jpeg quality=95 subsampling=4:4:4, libjpeg")
 
 
 def test_defects_of_the_source_are_in_the_errata(release):

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from benchmarks.sources import write_vstar
 from releases.made import QUESTIONS, open_source, write_source
 
 from eyechart.benchmarks.sum import SumKind, SumOptions
@@ -92,6 +93,14 @@ def test_selection_of_one_benchmark_keeps_its_ids(tmp_path, capsys):
     rows = json.loads((tmp_path / "out" / "dataset.json").read_text())
     assert [(row["id"], row["task_type"]) for row in rows] == [("000002", "Text"), ("000000", "Text")]
     assert (tmp_path / "out" / "README.md").read_text().count("# Mine") == 1
+
+
+def test_seed_of_a_single_source_is_recorded_in_its_release(tmp_path):
+    write_vstar(tmp_path / "v")
+    command = ["build", "vstar", "--data", str(tmp_path / "v"), "--option", "seed=7", "--views", "original,crop_1x"]
+    assert run_app([*command, "--jobs", "1", "--out", str(tmp_path / "out")]) == 0
+    summary = json.loads((tmp_path / "out/metadata/validation_summary.json").read_text())
+    assert summary["built_from"]["options"]["seed"] == 7
 
 
 def test_collection_changes_its_revision_with_its_selection(tmp_path):

@@ -75,6 +75,15 @@ def test_three_sources_make_one_collection_in_the_order_of_the_recipe(built):
     assert [row["question"] for row in rows[2:4]] == ["Which word is on the door?", "How many lamps are there?"]
 
 
+def test_release_records_the_seed_and_options_of_each_source(built):
+    built_from = json.loads((built[0] / "metadata/validation_summary.json").read_text())["built_from"]
+    vstar, zoombench, hrbench = built_from["options"]["sources"]
+    assert (vstar["name"], vstar["options"]["order"], vstar["options"]["seed"]) == ("VStarBench", "shuffled", 0)
+    assert (zoombench["benchmark"], zoombench["n_selected"]) == ("zoombench", 2)
+    assert (hrbench["options"]["rows"], hrbench["n_selected"]) == ("base", None)
+    assert len({source["revision"] for source in (vstar, zoombench, hrbench)}) == 3
+
+
 def test_collection_of_three_sources_is_clean(built):
     report = verify_release(built[0], n_processes=1)
     assert report.findings == ()

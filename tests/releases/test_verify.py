@@ -8,6 +8,7 @@ from PIL import Image
 from releases.made import CLEAN_QUESTIONS, SIZE, VIEW_IDS, make_release, open_source, picture, settings, write_source
 
 from eyechart.errors import BenchmarkError
+from eyechart.geometry import GeometryPolicy
 from eyechart.releases.build import build_release
 from eyechart.releases.findings import CODES
 from eyechart.releases.verify import verify_release
@@ -430,11 +431,39 @@ def test_defects_that_the_release_declares_are_known_and_block_nothing(tmp_path)
     assert report.errors == ()
 
 
+@pytest.mark.parametrize("border", ["clip", "shift"])
+@pytest.mark.parametrize("target_basis", ["clipped", "source"])
+@pytest.mark.parametrize("box_rounding", ["outward", "nearest", "trunc"])
+def test_boxes_across_the_border_are_no_error_whichever_policy_made_the_views(
+    tmp_path, border, target_basis, box_rounding
+):
+    across = {**CLEAN_QUESTIONS[0], "box": [-3.5, 4.4, 17.2, 20.6]}
+    far_side = {**CLEAN_QUESTIONS[1], "box": [50.3, 30.7, 67.5, 51.5]}
+    policy = GeometryPolicy(border=border, target_basis=target_basis, box_rounding=box_rounding)
+    release = make_release(tmp_path, (across, far_side), geometry=policy)
+    assert {finding[:2] for finding in findings_of(release)} == {("known", "box_crosses_border")}
+
+
 def test_twin_choices_that_nobody_declared_are_a_warning(tmp_path):
     release = make_release(tmp_path)
     edit_question(2, quality_notes=None)(release)
     (release / "metadata/errata.json").unlink()
     assert ("warning", "duplicate_choices", None, "000002") in findings_of(release)
+
+
+def test_ids_that_are_numbers_are_named_as_six_digits(tmp_path):
+    release = make_release(tmp_path)
+
+    def number(rows):
+        return [{**row, "id": int(row["id"]), "base_sample_id": int(row["base_sample_id"])} for row in rows]
+
+    edit_json("dataset.json", number)(release)
+    for view_id in VIEW_IDS:
+        edit_rows(number, view_id)(release)
+    assert findings_of(release) == [
+        ("known", "box_crosses_border", None, "000002"),
+        ("known", "duplicate_choices", None, "000002"),
+    ]
 
 
 def test_images_missing_from_the_mirror_are_known(tmp_path):

@@ -103,6 +103,7 @@ def build(
             "--exif apply cannot be built: a release keeps the bytes of its originals",
             hint="turn the picture files and their boxes first, or leave --exif out",
         )
+    _refuse_run_flags(picture_flags)
     named, preset = resolve_views(views)
     settings = BuildSettings(
         views=named,
@@ -142,6 +143,20 @@ def build(
     else:
         _say_built(built)
     return 0
+
+
+def _refuse_run_flags(flags: PictureFlags) -> None:
+    """Refuse what decides how a view is sent, which a release of files knows nothing of."""
+    for name, is_given in (
+        ("--transport", flags.transport != _PICTURES.transport),
+        ("--match", flags.match is not None),
+        ("--rules", flags.rules is not None),
+    ):
+        if is_given:
+            raise UsageError(
+                f"{name} decides what a run sends, and a release holds the views themselves",
+                hint=f"leave {name} out here, and give it to eyechart run",
+            )
 
 
 def _open_recipe(path: Path, settings: "BuildSettings") -> "tuple[Benchmark, BuildSettings]":

@@ -11,7 +11,7 @@ from eyechart.benchmarks._release import ID_DIGITS, as_id
 from eyechart.errors import BenchmarkError, UsageError
 from eyechart.kinds import Benchmark
 from eyechart.opening import open_benchmark
-from eyechart.schema import BenchmarkIdentity, ImageRef, Question, content_sha256
+from eyechart.schema import BenchmarkIdentity, ImageRef, JsonObject, Question, content_sha256
 from eyechart.settings import read_settings, read_toml
 
 
@@ -100,7 +100,9 @@ class CollectionBenchmark:
         _check_unique(self._questions)
         identities = [[part.benchmark.identity, part.ids, part.name, part.task, part.task_field] for part in parts]
         name = "collection" if len(parts) > 1 else parts[0].benchmark.identity.name
-        self.identity = BenchmarkIdentity(name=name, revision=content_sha256([identities, first_id]))
+        self.identity = BenchmarkIdentity(
+            name=name, revision=content_sha256([identities, first_id]), options={"sources": [*map(_told, parts)]}
+        )
 
     def questions(self) -> Iterator[Question]:
         """Yield the chosen questions, source by source."""
@@ -125,6 +127,18 @@ class CollectionBenchmark:
 
     def released_image(self, question: Question, view_id: str) -> None:
         """Return None: all views are made here."""
+
+
+def _told(part: Part) -> JsonObject:
+    """Return what a release records of a source: its revision, options (a seed among them) and how much was taken."""
+    identity = part.benchmark.identity
+    return {
+        "name": part.name,
+        "benchmark": identity.name,
+        "revision": identity.revision,
+        "options": identity.options,
+        "n_selected": None if part.ids is None else len(part.ids),
+    }
 
 
 def read_recipe(path: Path) -> CollectionRecipe:

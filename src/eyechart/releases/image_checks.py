@@ -28,14 +28,17 @@ LOSSY_MEAN_LEVELS = 16.0
 
 
 class ViewFile(Value, frozen=True):
-    """One image file and what metadata and manifest say about it; None where they say nothing."""
+    """One image file and what metadata and manifest say about it; None where they say nothing.
+
+    ``targets`` holds the target inside the image, then the box of the source where it is another one.
+    """
 
     view_id: str
     name: str
     size: Size | None
     recorded: ManifestEntry | None
     crop: Box | None
-    target: Box | None
+    targets: tuple[Box, ...] = ()
 
 
 class QuestionFiles(Value, frozen=True):
@@ -93,7 +96,7 @@ def _check(root: Path, question: QuestionFiles) -> Iterator[Finding]:
 def _pixel_faults(
     file: ViewFile, shown: AnyPicture, original: AnyPicture, *, is_lossy: bool
 ) -> Iterator[tuple[str, str]]:
-    return check_pixels(file.view_id, shown, original, crop=file.crop, target=file.target, is_lossy=is_lossy)
+    return check_pixels(file.view_id, shown, original, crop=file.crop, targets=file.targets, is_lossy=is_lossy)
 
 
 def _read(path: Path, file: ViewFile, question: QuestionFiles) -> tuple[_Read, list[Finding]]:
@@ -130,7 +133,7 @@ def _is_large(path: Path) -> bool:
 
 def _open_large(path: Path, file: ViewFile, question: QuestionFiles) -> LargePicture:
     """Open a large picture; of an original what its views show is read together."""
-    boxes = [box for each in question.files for box in (each.crop, each.target) if box is not None]
+    boxes = [box for each in question.files for box in (each.crop, *each.targets[:1]) if box is not None]
     size = header_size(path)
     inside = [intersect(integer_box(box, "outward"), whole(size)) for box in boxes if file.view_id == "original"]
     return LargePicture(path, file.name, [box for box in inside if box is not None])

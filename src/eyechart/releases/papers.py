@@ -90,6 +90,7 @@ def summary(
     per_view = Counter(image.view_id for image in images)
     saturated = Counter(image.view_id for image in images if "saturated" in image.picture.notes)
     view_ids = [format_view(view) for view in settings.views]
+    jpeg = settings.jpeg if settings.encoding == "like-original" else None
     return {
         "configs": [
             {
@@ -114,10 +115,12 @@ def summary(
             "decode": msgspec.to_builtins(DecodePolicy()),
             "resampler": settings.resampler,
             "encoding": settings.encoding,
-            "jpeg": msgspec.to_builtins(settings.jpeg) if settings.encoding == "like-original" else None,
+            "jpeg": msgspec.to_builtins(jpeg),
         },
         "renderer": msgspec.to_builtins(renderer(settings.resampler)),
-        "built_from": {"benchmark": identity.name, "revision": identity.revision},
+        "jpeg_encoder": None if jpeg is None else renderer(settings.resampler, jpeg).encoder,
+        # The options hold the seed by which a source's own order of the choices was turned.
+        "built_from": {"benchmark": identity.name, "revision": identity.revision, "options": identity.options},
     }
 
 

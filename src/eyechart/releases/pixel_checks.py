@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from eyechart.geometry import clip, integer_box, intersect, translate, whole
+from eyechart.errors import GeometryError
+from eyechart.geometry import GeometryPolicy, clip, grow_area, integer_box, intersect, translate, union, whole
 from eyechart.images.pixels import WHITE, DecodedImage, Pixels
 from eyechart.releases.large_pictures import COARSE_PX, LargePicture, check_white, compare_large
 from eyechart.releases.view_geometry import known_view
@@ -27,7 +28,7 @@ AnyPicture = DecodedImage | LargePicture
 
 
 def check_pixels(
-    view_id: str, shown: AnyPicture, original: AnyPicture, *, crop: Box | None, target: Box | None, is_lossy: bool
+    view_id: str, shown: AnyPicture, original: AnyPicture, *, crop: Box | None, targets: tuple[Box, ...], is_lossy: bool
 ) -> Iterator[tuple[str, str]]:
     """Yield what in a view's pixels is not its original's, as (code, message).
 
@@ -38,7 +39,7 @@ def check_pixels(
         shown: The view's picture.
         original: The original's picture.
         crop: The row's ``crop_box_original``.
-        target: The target, clipped, in original pixels.
+        targets: The target, clipped, in original pixels; then the box of the source where it leaves the image.
         is_lossy: Whether the view's file is JPEG; then a difference is a mean, not one pixel.
     """
     view = known_view(view_id)
@@ -52,7 +53,7 @@ def check_pixels(
         if region is None or not _is_integer(region) or intersect(region, whole(original.size)) != region:
             return
         offset = _offset(view, region)
-        surely, possibly = _kept_boxes(view, region, target)
+        surely, possibly = _kept_boxes(view, region, targets, original.size)
         if surely is None or possibly is None:
             return
         if isinstance(shown, LargePicture):
@@ -84,21 +85,31 @@ def _offset(view: Crop | Whiteground | TargetOnly, region: Box) -> tuple[int, in
 
 
 def _kept_boxes(
-    view: Crop | Whiteground | TargetOnly, region: Box, target: Box | None
+    view: Crop | Whiteground | TargetOnly, region: Box, targets: tuple[Box, ...], image: Size
 ) -> tuple[Box | None, Box | None]:
     """Return the original pixels that the view keeps for certain, and those it may keep.
 
-    They differ where a target has fractions, because the release does not tell how it rounded.
+    They differ where a target has fractions, because the release does not tell how it rounded, and where the source's
+    box leaves the image, because it may have been moved inside.
     """
     if not isinstance(view, TargetOnly):
         return region, region
-    if target is None:
+    if not targets:
         return None, None
+    target = targets[0]
     inner = Box(*np.ceil(target[:2]).astype(int).tolist(), *np.floor(target[2:]).astype(int).tolist())
-    outer = intersect(integer_box(target, "outward"), region)
+    widest = (integer_box(target, "outward"), *(_moved_inside(source, image) for source in targets[1:]))
+    outer = intersect(union(tuple(box for box in widest if box is not None)), region)
     if inner.width <= 0 or inner.height <= 0:
         return None, None
     return intersect(inner, region), outer
+
+
+def _moved_inside(source: Box, image: Size) -> Box | None:
+    try:
+        return grow_area(source, 1.0, image, GeometryPolicy(border="shift"))
+    except GeometryError:
+        return None  # such a box is a fault of its row
 
 
 def _kept_faults(

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from string import ascii_uppercase
 
 from eyechart.benchmarks._answers import MAX_CHOICES, MIN_CHOICES, equal_up_to_case
-from eyechart.benchmarks._release import as_boxes, as_choices, as_size, is_sha256
+from eyechart.benchmarks._release import as_boxes, as_choices, as_size, id_of, is_sha256
 from eyechart.geometry import intersect, whole
 from eyechart.releases.contents import Contents, Row
 from eyechart.releases.findings import Finding, found
@@ -54,7 +54,7 @@ def question_faults(
     values: Mapping[str, object], size: Size | None, path: str, *, is_declared: bool
 ) -> Iterator[Finding]:
     """Yield the faults of one question's own fields: choices, answer and boxes."""
-    question_id = str(values.get("base_sample_id") or values.get("id"))
+    question_id = id_of(values, path)
     for code, message in (*_answer_faults(values), *_box_faults(values, size)):
         yield found(code, path, message, id=question_id, is_declared=is_declared and code == "duplicate_choices")
 

@@ -129,8 +129,10 @@ def _is_on_disk(contents: Contents, view_id: str) -> bool:
 
 def _view_file(contents: Contents, view_id: str, row: Row, name: str) -> ViewFile:
     recorded = (contents.manifest or {}).get(name)
-    crop, target = as_box(row.values.get("crop_box_original")), as_box(row.values.get("bbox_clipped"))
-    return ViewFile(view_id, name, as_size(row.values), recorded, crop, target)
+    crop = as_box(row.values.get("crop_box_original"))
+    inside, source = as_box(row.values.get("bbox_clipped")), as_box(row.values.get("bbox_original"))
+    targets = () if inside is None else (inside,) if source in {inside, None} else (inside, source)
+    return ViewFile(view_id, name, as_size(row.values), recorded, crop, targets)
 
 
 def _group_hash(original: Row | None) -> str | None:
