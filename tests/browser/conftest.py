@@ -18,6 +18,9 @@ from eyechart.explorer.study import read_study
 CHROMIUM = os.environ.get("EYECHART_CHROMIUM", "/usr/bin/chromium")
 SCREENSHOTS = Path("build") / "screenshots"
 WIDTHS = (1280, 400)
+# A busy machine must not fail a test that a quiet one passes.
+PATIENCE_MS = 120_000
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @contextmanager
@@ -96,6 +99,7 @@ class Watched:
 
     def __init__(self, context):
         self.page = context.new_page()
+        self.page.set_default_timeout(PATIENCE_MS)
         self.complaints, self.asked = [], []
         self.page.on(
             "console", lambda message: message.type in {"error", "warning"} and self.complaints.append(message.text)

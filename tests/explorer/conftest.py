@@ -1,6 +1,7 @@
 """Two runs about the same small pictures, with planted markup in questions and answers, as the explorer reads them."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -65,3 +66,12 @@ def study(explored_folders):
 def data(explored_folders):
     """The questions and pictures of both runs."""
     return explored_folders[0].parent / "questions.jsonl"
+
+
+@pytest.fixture(scope="session")
+def own_words(tmp_path_factory):
+    """Run folders of an answers file of HRScene's explorer, in our own words."""
+    home = tmp_path_factory.mktemp("own-words")
+    file = Path(__file__).parents[1] / "runs" / "explorer_own_words.json"
+    assert run_app(["import", "hrscene-explorer", str(file), "--out", str(home)]) == 0
+    return sorted(home.iterdir())

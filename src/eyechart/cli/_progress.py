@@ -83,11 +83,13 @@ class RunProgress:
             began = Began(work=self._work, folder=beginning.folder, planned=beginning.n_planned,
                           settled=beginning.n_settled, expected_dollars=beginning.estimated_dollars)  # fmt: skip
             emit(began)
-        empty = {"failed": "", "accuracy": "", "pace": ""}
         for condition, n_planned in beginning.n_planned.items():
             n_done = beginning.n_settled.get(condition, 0)
-            self._rows[condition] = self._bars.add_task(condition, total=n_planned, completed=n_done, **empty)
-        self._all = self._bars.add_task("all", total=n_all, completed=n_settled, **empty)
+            self._rows[condition] = self._add_bar(condition, n_planned, n_done)
+        self._all = self._add_bar("all", n_all, n_settled)
+
+    def _add_bar(self, name: str, n_all: int, n_done: int) -> TaskID:
+        return self._bars.add_task(name, total=n_all, completed=n_done, failed="", accuracy="", pace="")
 
     def scored(self, request: Request, score: Score) -> None:
         """Count one score."""

@@ -38,7 +38,9 @@ class WorkProgress:
         )
         self._task = self._bar.add_task(unit, total=None, counted="")
         self._meter: Meter | None = None
-        self._n_done, self._n_all, self._told_at = 0, None, 0.0  # type: tuple[int, int | None, float]
+        self._n_done = 0
+        self._n_all: int | None = None
+        self._told_at = 0.0
 
     def __enter__(self) -> "WorkProgress":
         """Start drawing."""

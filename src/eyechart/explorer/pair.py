@@ -1,7 +1,7 @@
 """Two models side by side on random questions: who is drawn, from which choice, and what both answered."""
 
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
@@ -104,7 +104,7 @@ def draw_order(seed: int, ids: Iterable[str]) -> list[str]:
 
     Example:
         >>> draw_order(1, ["a", "b", "c", "d"])
-        ['c', 'd', 'a', 'b']
+        ['b', 'd', 'a', 'c']
     """
     own = _mixed((seed + _GOLDEN) & _MASK)
     return sorted(ids, key=lambda one: (_mixed(zlib.crc32(one.encode()) ^ own), one))
@@ -243,7 +243,7 @@ def _counted(values: Iterable[str]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(counts.items()))
 
 
-def shown_pair(study: Study) -> Sequence[int]:
+def shown_pair(study: Study) -> tuple[int, int]:
     """Return the two runs to open with: the first two of one benchmark, else one run against itself.
 
     Runs of different benchmarks share no question.
@@ -251,5 +251,5 @@ def shown_pair(study: Study) -> Sequence[int]:
     for number in range(len(study.runs)):
         alike = study.alike(number)
         if len(alike) > 1:
-            return sorted(alike[:2])
+            return min(alike[:2]), max(alike[:2])
     return (0, 0)

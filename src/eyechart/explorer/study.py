@@ -11,12 +11,12 @@ import numpy as np
 
 from eyechart.errors import UsageError
 from eyechart.explorer.lines import LineIndex, Place, read_places
-from eyechart.runs.cells import Cell, RunTable, read_table, slot_of
+from eyechart.runs.cells import Cell, RunTable, read_table, slot_at
 from eyechart.runs.choosing import choose_scorer
 from eyechart.runs.score import judge, scorer_id_of
 from eyechart.runs.store import ESTIMATES_FILE, RunStore
 from eyechart.runs.summarise import estimate
-from eyechart.schema import Question, Request, Response, Score, Summary, decode_record
+from eyechart.schema import Question, Request, Response, Score, Summary
 from eyechart.stats.arrays import Bools, Floats
 
 BASELINE = "original"
@@ -216,15 +216,27 @@ class _IdHead(msgspec.Struct):
     id: str
 
 
+class _RequestHead(msgspec.Struct):
+    """What places a request in the table; the table itself was read from the whole of it."""
+
+    id: str
+    question_id: str
+    condition: str
+    repeat: int = 0
+    choice_order: tuple[int, ...] = ()
+
+
 def _index_requests(store: RunStore, table: RunTable) -> tuple[dict[tuple[int, int, int], str], LineIndex[str]]:
     """Return the id of every cell's request, and the place of every request."""
     question_at = {question.id: at for at, question in enumerate(table.questions)}
     condition_at = {name: at for at, name in enumerate(table.conditions)}
     ids: dict[tuple[int, int, int], str] = {}
     places: dict[str, Place] = {}
+    heads = msgspec.json.Decoder(_RequestHead)
     for place, text in read_places(store.folder / "requests.jsonl"):
-        request = decode_record(text, Request, f"{place.path}:{place.line}")
-        key = (question_at[request.question_id], condition_at[request.condition], slot_of(request, table.run))
+        request = heads.decode(text)
+        slot = slot_at(request.repeat, request.choice_order, table.run)
+        key = (question_at[request.question_id], condition_at[request.condition], slot)
         ids[key] = request.id
         places[request.id] = place
     return ids, LineIndex(places)

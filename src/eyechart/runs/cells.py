@@ -325,8 +325,13 @@ def _cell(request: Request, sight: Sight | None, ending: Ending | None, verdict:
 
 def slot_of(request: Request, run: Run) -> int:
     """Return the third index of a request's cell: its repeat, and within it which option stands under A."""
-    rotation = request.choice_order[0] if request.choice_order and run.n_rotations > 1 else 0
-    return request.repeat * run.n_rotations + rotation
+    return slot_at(request.repeat, request.choice_order, run)
+
+
+def slot_at(repeat: int, choice_order: tuple[int, ...], run: Run) -> int:
+    """Return the third index of the cell of a repeat under an order of the options."""
+    rotation = choice_order[0] if choice_order and run.n_rotations > 1 else 0
+    return repeat * run.n_rotations + rotation
 
 
 def _ending(response: Response) -> Ending:

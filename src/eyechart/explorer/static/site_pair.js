@@ -65,6 +65,7 @@ const eyechartAnswers = {};
       const script = document.createElement("script");
       script.src = name;
       script.addEventListener("load", () => resolve(eyechartAnswers[name]));
+      script.addEventListener("error", () => { drawnState = null; empty(`${name} is missing from this site.`); });
       document.head.append(script);
     });
   }
