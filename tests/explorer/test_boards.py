@@ -43,6 +43,12 @@ def test_board_is_that_of_the_command(scene, own_words, rule, capsys):
     )
 
 
+def test_a_ranked_run_is_not_said_to_have_no_rank(scene):
+    for rule in RULES:
+        board = Boards(scene).board(BoardKey("hrscene", "explorer", rule))
+        assert any(row.rank for row in board.rows) == (not any("has no rank" in note for note in board.notes))
+
+
 def test_board_of_another_split_says_which_runs_are_elsewhere(scene):
     board = Boards(scene).board(BoardKey("hrscene", "test", "size_weighted"))
     assert {row.kind for row in board.rows} == {"published", "mean", "reference"}

@@ -94,8 +94,8 @@ def test_datasets_of_hrscene_have_their_categories(scene):
 
 def test_address_of_every_state_is_kept_by_the_page(scene):
     with TestClient(build_server(scene), base_url="http://127.0.0.1") as client:
-        text = client.get("/pair?first=0&second=3&seed=4&second_mark=wrong").text
-        assert "/pair?first=0&amp;second=3&amp;seed=5&amp;second_mark=wrong" in text
+        text = client.get("/pair?first=0&second=3&seed=4&second_mark=right").text
+        assert "/pair?first=0&amp;second=3&amp;seed=5&amp;second_mark=right" in text
         assert "drawn with seed 4" in text
         assert "The picture is not part of this run." in text
         assert client.get("/pair?first=0&second=3&seed=x").status_code == 404

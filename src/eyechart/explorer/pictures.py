@@ -7,6 +7,7 @@ from pathlib import Path
 from eyechart.errors import EyechartError
 from eyechart.kinds import Benchmark
 from eyechart.opening import open_benchmark
+from eyechart.runs.imported import PROVIDER
 from eyechart.schema import Run
 from eyechart.settings import parse_pairs
 
@@ -46,6 +47,8 @@ class BenchmarkPictures:
     @cached_property
     def _opened(self) -> tuple[Benchmark | None, str]:
         name = self._run.benchmark.name
+        if self._run.model.provider == PROVIDER:
+            return None, "These answers were brought in without their pictures."
         try:
             return open_benchmark(name, self._data, opening_options(self._run, self._data)), ""
         except EyechartError as error:

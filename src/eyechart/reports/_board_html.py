@@ -106,7 +106,7 @@ def _row(line: BoardLine, board: Board, lead: list[str]) -> HtmlRow:
         heat = heat_of(board, column, cell)
         cells.append(msgspec.structs.replace(_score(column.key, cell, classes), heat=heat))
     tail = zip(("group", *TAIL), (line.row.group, *line.tail), strict=True)
-    cells += [HtmlCell(name, text or MISSING, text, "text") for name, text in tail]
+    cells += [HtmlCell(name, text or MISSING, text, f"text {name}") for name, text in tail]
     return HtmlRow(line.row.kind, tuple(cells))
 
 

@@ -101,14 +101,17 @@ def own_row(run: OwnRun, published: PublishedResults, rule: Rule) -> tuple[Board
         source=f"run {run.table.run.id}",
         date=run.date,
     )
-    return row, _notes(run, set(datasets) - set(known), [name for name in known if not counts[name]], present)
+    lacking = [name for name in known if not counts[name]]
+    return row, _notes(run, set(datasets) - set(known), lacking, present, has_rank=not row.is_partial)
 
 
 def _cell(numbers: AverageTable) -> BoardCell:
     return BoardCell(100 * numbers.value, 100 * numbers.low, 100 * numbers.high, numbers.n_questions)
 
 
-def _notes(run: OwnRun, unknown: set[str], lacking: Sequence[str], present: Bools) -> tuple[str, ...]:
+def _notes(
+    run: OwnRun, unknown: set[str], lacking: Sequence[str], present: Bools, *, has_rank: bool
+) -> tuple[str, ...]:
     """Say which datasets and answers a row does not hold."""
     sources = {question.source for question in run.table.questions}
     notes = []
@@ -121,7 +124,8 @@ def _notes(run: OwnRun, unknown: set[str], lacking: Sequence[str], present: Bool
         if lacking:
             more = " and more" if len(lacking) > _MOST_NAMES else ""
             listed = ", ".join(lacking[:_MOST_NAMES])
-            notes.append(f"{len(lacking)} datasets have no score and no weight, so it has no rank ({listed}{more})")
+            effect = "no score" if has_rank else "no score and no weight, so it has no rank"
+            notes.append(f"{len(lacking)} datasets have {effect} ({listed}{more})")
     n_missing = int((~present).sum())
     if n_missing:
         notes.append(f"{n_missing} of {len(present)} answers are missing and left out")
