@@ -1,6 +1,7 @@
 """Small releases made in the tests: four questions on three pictures, with SUM's own kinds of defects."""
 
 import json
+import re
 
 import numpy as np
 from PIL import Image
@@ -82,3 +83,24 @@ def make_release(folder, questions=QUESTIONS, views=(), **changes):
     write_source(source, questions)
     build_release(open_source(source), out, settings(*views, **changes), n_processes=1)
     return out
+
+
+def respell(root, names, **fields):
+    """Give views of a release other ids, everywhere but in the rows' family and scale; then change these fields."""
+    for path in (root / "README.md", root / "dataset.json", *(root / "metadata").glob("*.json")):
+        if path.is_file():
+            path.write_text(_respelled(path.read_text(encoding="utf-8"), names), encoding="utf-8")
+    for view_id, other in names.items():
+        rows = root / "data" / view_id / "test" / "metadata.jsonl"
+        changed = [
+            json.dumps({**json.loads(_respelled(line, names)), **fields})
+            for line in rows.read_text(encoding="utf-8").splitlines()
+        ]
+        rows.write_text("\n".join(changed) + "\n", encoding="utf-8")
+        (root / "data" / view_id).rename(root / "data" / other)
+
+
+def _respelled(text, names):
+    for view_id, other in names.items():
+        text = re.sub(rf"(?<![A-Za-z0-9_]){re.escape(view_id)}(?![A-Za-z0-9_])", other, text)
+    return text

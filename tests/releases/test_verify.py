@@ -5,7 +5,17 @@ from io import BytesIO
 
 import pytest
 from PIL import Image
-from releases.made import CLEAN_QUESTIONS, SIZE, VIEW_IDS, make_release, open_source, picture, settings, write_source
+from releases.made import (
+    CLEAN_QUESTIONS,
+    SIZE,
+    VIEW_IDS,
+    make_release,
+    open_source,
+    picture,
+    respell,
+    settings,
+    write_source,
+)
 
 from eyechart.errors import BenchmarkError
 from eyechart.geometry import GeometryPolicy
@@ -92,6 +102,10 @@ def add_line(name, line):
     return inject
 
 
+def respelled(names, **fields):
+    return lambda root: respell(root, names, **fields)
+
+
 def delete(name):
     def inject(root):
         shutil.rmtree(root / name) if (root / name).is_dir() else (root / name).unlink()
@@ -159,6 +173,12 @@ FAULTS = {
         lambda root: shutil.copytree(root / "data/crop_3x", root / "data/extra_view"),
         "undeclared_view",
         "data/extra_view",
+        None,
+    ),
+    "view of no known family": (
+        respelled({"crop_3x": "zoom3"}, view_family="zoom"),
+        "unread_view",
+        "data/zoom3",
         None,
     ),
     "manifest is no JSON": (write(MANIFEST, b"{"), "unreadable_json", MANIFEST, None),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from eyechart.benchmarks._foreign_views import known_view
 from eyechart.benchmarks._release import (
     MEDIA_TYPES,
     MIRROR_OMISSIONS,
@@ -35,6 +36,7 @@ from eyechart.geometry import intersect, whole
 from eyechart.images.hash import file_sha256
 from eyechart.images.probe import probe_image
 from eyechart.schema import BenchmarkIdentity, Box, ImageRef, Question, Size, ViewImage, content_sha256
+from eyechart.views import format_view
 
 __all__ = ["SumKind"]
 
@@ -108,8 +110,25 @@ class SumBenchmark:
         return self._shelf.path(name)
 
     def released_views(self) -> tuple[str, ...]:
-        """Return the release's own configs, in its own order."""
-        return self._views
+        """Return the views of the release's own configs, in its own order, those of ``read_as`` by our ids."""
+        return tuple(self.read_as.get(config, config) for config in self._views)
+
+    @cached_property
+    def read_as(self) -> dict[str, str]:
+        """Our id of each config whose own id no family reads, where its rows tell family and scale."""
+        found: dict[str, str] = {}
+        for config in self._views:
+            if known_view(config) is None:
+                row = next(iter(self._view(config).values()), None)
+                view = known_view(config, row.values) if row else None
+                view_id = config if view is None else format_view(view)
+                if view_id not in {*self._views, *found.values()}:
+                    found[config] = view_id
+        return found
+
+    @cached_property
+    def _config_of(self) -> dict[str, str]:
+        return {view_id: config for config, view_id in self.read_as.items()}
 
     def released_image(self, question: Question, view_id: str) -> ViewImage | None:
         """Return a released view by what metadata and manifest say, reading no pixel.
@@ -122,13 +141,14 @@ class SumBenchmark:
         Raises:
             BenchmarkError: If the row's place or size cannot be told.
         """
-        row = self._view(view_id).get(question.id)
+        config = self._config_of.get(view_id, view_id)
+        row = self._view(config).get(question.id)
         if row is None:
             return None
-        name = self._name(view_id, row.values)
+        name = self._name(config, row.values)
         if name is None or not self._shelf.holds(name):
             return None
-        image = self._image(view_id, row)
+        image = self._image(config, row)
         values = row.values
         region = as_box(values.get("crop_box_original")) or whole(question.image.size)
         self._names[image.file_sha256] = name
@@ -164,10 +184,12 @@ class SumBenchmark:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """One sentence for the views that lack rows, and one for each view that lacks images."""
+        """One sentence for views read by their rows, one for those without rows, and one for each that lacks images."""
+        renamed = ", ".join(f"{config} as {view_id}" for config, view_id in self.read_as.items())
+        told = [f"read by their rows: {renamed}"] if renamed else []
         unread = [f"{', '.join(self.unread_views)}: no rows on disk"] if self.unread_views else []
         lost = [self._lost(view_id, names) for view_id, names in self.missing.items()]
-        return (*unread, *lost)
+        return (*told, *unread, *lost)
 
     def _lost(self, view_id: str, names: tuple[str, ...]) -> str:
         shown = f"{', '.join(names[:_N_SHOWN])}{', …' if len(names) > _N_SHOWN else ''}"

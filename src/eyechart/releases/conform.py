@@ -23,8 +23,8 @@ from eyechart.releases.conform_pixels import IdentityCount, PixelSample, Resampl
 from eyechart.releases.conform_rows import IdentityRule, check_identities
 from eyechart.releases.contents import Contents, Row, read_contents
 from eyechart.releases.row_checks import original_sizes
-from eyechart.releases.view_geometry import known_view
-from eyechart.schema import Box, Crop, Downsample, Size, TargetOnly, Value, Whiteground
+from eyechart.schema import Box, Crop, Downsample, Size, TargetOnly, Value, View, Whiteground
+from eyechart.views import format_view
 
 DEFAULT_PIXEL_QUESTIONS = 12
 
@@ -113,7 +113,7 @@ def _fit_crop_boxes(contents: Contents, sizes: Mapping[str, Size]) -> tuple[Poli
     rows = [
         (f"{view_id}/{row.id}", area_ratio, row, crop)
         for view_id, row in _rows(contents)
-        if (area_ratio := _area_ratio(view_id)) is not None
+        if (area_ratio := _area_ratio(contents.view_of(view_id))) is not None
         and (crop := as_box(row.values.get("crop_box_original"))) is not None
         and row.id in sizes
     ]
@@ -135,7 +135,7 @@ def _fit_sizes(contents: Contents, sizes: Mapping[str, Size]) -> tuple[PolicyFit
     rows = [
         (f"{view_id}/{row.id}", view.linear_scale, sizes[row.id], size)
         for view_id, row in _rows(contents)
-        if isinstance(view := known_view(view_id), Downsample)
+        if isinstance(view := contents.view_of(view_id), Downsample)
         and (size := as_size(row.values)) is not None
         and row.id in sizes
     ]
@@ -163,8 +163,7 @@ def _planned_crop(row: Row, area_ratio: float, original: Size, policy: GeometryP
         return None
 
 
-def _area_ratio(view_id: str) -> float | None:
-    view = known_view(view_id)
+def _area_ratio(view: View | None) -> float | None:
     return view.area_ratio if isinstance(view, Crop | Whiteground | TargetOnly) else None
 
 
@@ -191,17 +190,24 @@ def _across_border(contents: Contents, sizes: Mapping[str, Size]) -> tuple[str, 
     )
 
 
+def _own_name(contents: Contents, view_id: str) -> str:
+    """Return our id of a release's view, its own where no family of ours reads it."""
+    view = contents.view_of(view_id)
+    return view_id if view is None else format_view(view)
+
+
 def _pixel_samples(
     contents: Contents, sizes: Mapping[str, Size], n_questions: int, without: frozenset[str]
 ) -> tuple[PixelSample, ...]:
     """Return the files of questions spread evenly over those whose original is on disk and not too large."""
     files: dict[str, dict[str, Path]] = {}
     saturated: dict[str, set[str]] = {}
+    names = {view_id: _own_name(contents, view_id) for view_id in contents.views}
     for view_id, row in _rows(contents):
         if row.image is not None and row.id not in without and (contents.root / row.image).is_file():
-            files.setdefault(row.id, {})[view_id] = contents.root / row.image
+            files.setdefault(row.id, {})[names[view_id]] = contents.root / row.image
             if row.id in sizes and as_box(row.values.get("crop_box_original")) == whole(sizes[row.id]):
-                saturated.setdefault(row.id, set()).add(view_id)
+                saturated.setdefault(row.id, set()).add(names[view_id])
     usable = [
         PixelSample(question_id, listed, frozenset(saturated.get(question_id, ())))
         for question_id, listed in files.items()

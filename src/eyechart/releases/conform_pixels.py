@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from eyechart.benchmarks._foreign_views import known_view
 from eyechart.images.decode import decode
 from eyechart.images.pixels import DecodedImage, Pixels
 from eyechart.images.resample import RESAMPLERS, resample
-from eyechart.releases.view_geometry import known_view
 from eyechart.schema import Crop, Downsample, Size, Value, Whiteground
 from eyechart.views import IDENTICAL_VIEWS
 

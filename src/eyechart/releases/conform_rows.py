@@ -5,7 +5,6 @@ from itertools import pairwise
 
 from eyechart.benchmarks._release import as_box, as_size
 from eyechart.releases.contents import Contents, Row
-from eyechart.releases.view_geometry import known_view
 from eyechart.schema import Crop, Size, TargetOnly, Value, View, Whiteground
 
 # Numbers that went through one more division or text form.
@@ -68,7 +67,7 @@ def _pairs(contents: Contents, key_of: Callable[[View], object]) -> Iterator[Pai
     """Yield neighbouring rows of one question among the views with the same key."""
     groups: dict[object, list[str]] = {}
     for view_id in contents.views:
-        view = known_view(view_id)
+        view = contents.view_of(view_id)
         key = None if view is None else key_of(view)
         if key is not None:
             groups.setdefault(key, []).append(view_id)
@@ -116,7 +115,7 @@ def _same_box(one: Row, other: Row, field: str) -> bool | None:
 def _full_canvas(contents: Contents, sizes: Mapping[str, Size]) -> IdentityRule:
     n_hold, n_rows, broken = 0, 0, None
     for view_id in contents.views:
-        view = known_view(view_id)
+        view = contents.view_of(view_id)
         if view is None or view.family == "original" or _full_key(view) is None:
             continue
         for row in contents.rows[view_id]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from eyechart.benchmarks._foreign_views import known_view
 from eyechart.benchmarks._release import (
     ManifestEntry,
     as_id,
@@ -22,6 +23,7 @@ from eyechart.errors import BenchmarkError
 from eyechart.hub.record import read_record
 from eyechart.releases.findings import Finding, found
 from eyechart.releases.journal import JOURNAL_NAME
+from eyechart.schema import View
 
 METADATA_FILES = ("image_manifest", "validation_summary", "errata", "path_mapping")
 
@@ -60,6 +62,11 @@ class Contents(NamedTuple):
     errata: dict[str, tuple[str, ...]]
     summary: object
     fetched: frozenset[str] | None = None
+
+    def view_of(self, view_id: str) -> View | None:
+        """Return the view of an id by its spelling, else by its first row, None where neither tells."""
+        first = next(iter(self.rows[view_id]), None)
+        return known_view(view_id, first.values if first else None)
 
     def is_left_out(self, name: str) -> bool:
         """Return whether a file is missing because only other parts of the release were fetched."""

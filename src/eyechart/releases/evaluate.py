@@ -7,9 +7,9 @@ from string import ascii_uppercase
 import msgspec
 import numpy as np
 
+from eyechart.benchmarks._foreign_views import known_view
 from eyechart.kinds import Scorer
 from eyechart.releases.predictions import Prediction, PredictionKey, views_of
-from eyechart.releases.view_geometry import known_view
 from eyechart.schema import Contrast, Estimate, Question, Response, Score, Value
 from eyechart.stats.arrays import Floats
 from eyechart.stats.clusters import cluster_sums, find_clusters

@@ -51,6 +51,7 @@ CODES: dict[str, tuple[Level, str]] = {
     "unfinished_build": ("error", "the build that writes this folder has not finished"),
     "unknown_erratum": ("warning", "the errata name an id that the release does not have"),
     "unknown_id": ("error", "a view has a question that the release does not have"),
+    "unread_view": ("warning", "neither its id nor its rows tell what the view is: decoded, but not compared"),
     "unreadable_json": ("error", "a metadata file is no JSON of the expected form"),
     "unsafe_path": ("error", "file_name leaves the release or is no file path"),
     "wrong_bytes": ("error", "the manifest's byte size is not that of the file"),

@@ -75,6 +75,8 @@ def read_given(
         return _read_alone(paths, view, metric)
     questions = tuple(benchmark.questions())
     views = benchmark.released_views()
+    names: dict[str, str] = getattr(benchmark, "read_as", {})
+    view = names.get(view, view) if view else view
     files: list[GivenFile] = []
     parts: list[KitPredictions] = []
     for path in paths:
@@ -83,7 +85,7 @@ def read_given(
             known = views or _views_named(path, view)
             ids = {question.id for question in questions}
             named = view or view_in_name(path.stem, known)
-            part = KitPredictions(read_predictions([path], ids, known, view=named), (), 0, ())
+            part = KitPredictions(read_predictions([path], ids, known, view=named, names=names), (), 0, ())
         else:
             named = view or view_in_name(path.stem, views) or (views[0] if len(views) == 1 else None)
             known = views or _views_named(path, view)
@@ -136,8 +138,8 @@ def _read_alone(paths: Sequence[Path], view: str | None, metric: str | None) -> 
 
 def _views_named(path: Path, view: str | None) -> tuple[str, ...]:
     """Return every view that a file of a benchmark without released views may name: any id we can read."""
+    from eyechart.benchmarks._foreign_views import known_view
     from eyechart.benchmarks._tables import read_rows
-    from eyechart.releases.view_geometry import known_view
 
     named = [view] if view else []
     if path.suffix.lower() in {".jsonl", ".csv", ".json", ".parquet"}:

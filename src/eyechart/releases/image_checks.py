@@ -19,7 +19,7 @@ from eyechart.images.probe import describe_stream, header_size
 from eyechart.releases.findings import Finding, found
 from eyechart.releases.large_pictures import LargePicture
 from eyechart.releases.pixel_checks import AnyPicture, check_pixels
-from eyechart.schema import Box, Size, Value
+from eyechart.schema import Box, Size, Value, View
 from eyechart.views import IDENTICAL_VIEWS
 
 _PAIRED = frozenset(view_id for pair in IDENTICAL_VIEWS for view_id in pair)
@@ -30,10 +30,13 @@ LOSSY_MEAN_LEVELS = 16.0
 class ViewFile(Value, frozen=True):
     """One image file and what metadata and manifest say about it; None where they say nothing.
 
+    ``view`` is what its id or its row says that it shows.
+
     ``targets`` holds the target inside the image, then the box of the source where it is another one.
     """
 
     view_id: str
+    view: View | None
     name: str
     size: Size | None
     recorded: ManifestEntry | None
@@ -96,7 +99,7 @@ def _check(root: Path, question: QuestionFiles) -> Iterator[Finding]:
 def _pixel_faults(
     file: ViewFile, shown: AnyPicture, original: AnyPicture, *, is_lossy: bool
 ) -> Iterator[tuple[str, str]]:
-    return check_pixels(file.view_id, shown, original, crop=file.crop, targets=file.targets, is_lossy=is_lossy)
+    return check_pixels(file.view, shown, original, crop=file.crop, targets=file.targets, is_lossy=is_lossy)
 
 
 def _read(path: Path, file: ViewFile, question: QuestionFiles) -> tuple[_Read, list[Finding]]:

@@ -11,8 +11,7 @@ from eyechart.errors import GeometryError
 from eyechart.geometry import GeometryPolicy, clip, grow_area, integer_box, intersect, translate, union, whole
 from eyechart.images.pixels import WHITE, DecodedImage, Pixels
 from eyechart.releases.large_pictures import COARSE_PX, LargePicture, check_white, compare_large
-from eyechart.releases.view_geometry import known_view
-from eyechart.schema import Blank, Box, Crop, Downsample, Size, TargetOnly, Whiteground
+from eyechart.schema import Blank, Box, Crop, Downsample, Size, TargetOnly, View, Whiteground
 
 # Levels 0–255. A re-encoded crop of a photograph differs by about 1, of pure noise by about 6, another picture by 40.
 MAX_LOSSY_LEVELS = 16.0
@@ -28,21 +27,26 @@ AnyPicture = DecodedImage | LargePicture
 
 
 def check_pixels(
-    view_id: str, shown: AnyPicture, original: AnyPicture, *, crop: Box | None, targets: tuple[Box, ...], is_lossy: bool
+    view: View | None,
+    shown: AnyPicture,
+    original: AnyPicture,
+    *,
+    crop: Box | None,
+    targets: tuple[Box, ...],
+    is_lossy: bool,
 ) -> Iterator[tuple[str, str]]:
     """Yield what in a view's pixels is not its original's, as (code, message).
 
     Nothing is yielded for views whose row does not tell what they keep, or in whole pixels.
 
     Args:
-        view_id: The view.
+        view: The view, None where nothing tells.
         shown: The view's picture.
         original: The original's picture.
         crop: The row's ``crop_box_original``.
         targets: The target, clipped, in original pixels; then the box of the source where it leaves the image.
         is_lossy: Whether the view's file is JPEG; then a difference is a mean, not one pixel.
     """
-    view = known_view(view_id)
     if isinstance(view, Downsample):
         yield from _coarse_faults(shown, original)
     elif isinstance(view, Blank):

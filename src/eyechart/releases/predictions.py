@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 from eyechart.benchmarks._release import ID_DIGITS, id_of
 from eyechart.benchmarks._tables import Row, read_rows
@@ -44,7 +45,12 @@ class Prediction(Value, frozen=True):
 
 
 def read_predictions(
-    paths: Sequence[Path], question_ids: Collection[str], views: Sequence[str], *, view: str | None = None
+    paths: Sequence[Path],
+    question_ids: Collection[str],
+    views: Sequence[str],
+    *,
+    view: str | None = None,
+    names: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[PredictionKey, Prediction]:
     """Read prediction files: one for all views with a view column, or one per view.
 
@@ -57,6 +63,7 @@ def read_predictions(
         question_ids: The questions there are.
         views: The views there are.
         view: The view of rows that name none.
+        names: What views are called that the release spells in its own way.
 
     Returns:
         The predictions by question and view.
@@ -68,9 +75,9 @@ def read_predictions(
     """
     found: dict[PredictionKey, Prediction] = {}
     for path in paths:
-        default = view or (path.stem if path.stem in views else None)
+        default = view or (path.stem if path.stem in {*views, *names} else None)
         for row in read_rows(path):
-            prediction = _prediction(row, default, question_ids)
+            prediction = _prediction(row, default, question_ids, names)
             _check(prediction, question_ids, views)
             key = (prediction.question_id, prediction.view)
             other = found.setdefault(key, prediction)
@@ -88,7 +95,9 @@ def views_of(predictions: Iterable[PredictionKey], views: Sequence[str]) -> tupl
     return tuple(view for view in views if view in given)
 
 
-def _prediction(row: Row, default_view: str | None, question_ids: Collection[str]) -> Prediction:
+def _prediction(
+    row: Row, default_view: str | None, question_ids: Collection[str], names: Mapping[str, str]
+) -> Prediction:
     values = row.values
     question_id = id_of(values, row.place)
     padded = question_id.zfill(ID_DIGITS)
@@ -106,7 +115,7 @@ def _prediction(row: Row, default_view: str | None, question_ids: Collection[str
     text = next((values[column] for column in RESPONSE_COLUMNS if column in values), None)
     return Prediction(
         question_id=question_id,
-        view=str(view),
+        view=names.get(str(view), str(view)),
         text=None if text is None else str(text),
         state=_state(values, row.place, is_missing=text is None),
         place=row.place,

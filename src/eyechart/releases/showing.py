@@ -5,13 +5,13 @@ from io import BytesIO
 
 from PIL import Image
 
+from eyechart.benchmarks._foreign_views import known_view
 from eyechart.errors import BenchmarkError, EyechartError, UsageError
 from eyechart.geometry import GeometryPolicy, target_of
 from eyechart.images.thumbnail import draw_thumbnail
 from eyechart.kinds import Benchmark, PlannedPicture
 from eyechart.registry import unknown_name
 from eyechart.releases.previews import draw_previews, preview_size
-from eyechart.releases.view_geometry import known_view
 from eyechart.schema import Box, Composition, Question, Size, Value, ViewImage
 from eyechart.views import plan_view
 

@@ -8,6 +8,7 @@ from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
 
+from eyechart.benchmarks._foreign_views import known_view
 from eyechart.benchmarks._release import as_box, as_size, card_configs, is_sha256
 from eyechart.errors import ImageError
 from eyechart.images.workers import n_processors, start_worker
@@ -132,7 +133,8 @@ def _view_file(contents: Contents, view_id: str, row: Row, name: str) -> ViewFil
     crop = as_box(row.values.get("crop_box_original"))
     inside, source = as_box(row.values.get("bbox_clipped")), as_box(row.values.get("bbox_original"))
     targets = () if inside is None else (inside,) if source in {inside, None} else (inside, source)
-    return ViewFile(view_id, name, as_size(row.values), recorded, crop, targets)
+    view = known_view(view_id, row.values)
+    return ViewFile(view_id, view, name, as_size(row.values), recorded, crop, targets)
 
 
 def _group_hash(original: Row | None) -> str | None:
@@ -150,6 +152,9 @@ def _check_configs(contents: Contents) -> Iterator[Finding]:
     undeclared = set(contents.views) - declared if declared else set()
     for view_id in sorted(undeclared):
         yield found("undeclared_view", f"data/{view_id}", view=view_id)
+    for view_id in contents.views:
+        if contents.rows[view_id] and contents.view_of(view_id) is None:
+            yield found("unread_view", f"data/{view_id}", view=view_id)
     odd = (in_card ^ set(contents.views)) - undeclared if in_card else set()
     if odd:
         yield found("card_differs", _CARD, ", ".join(sorted(odd)))

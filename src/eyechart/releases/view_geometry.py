@@ -2,23 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 
+from eyechart.benchmarks._foreign_views import known_view
 from eyechart.benchmarks._release import as_box, as_size
-from eyechart.errors import UsageError
 from eyechart.geometry import scale_box, translate
 from eyechart.schema import Box, Crop, Downsample, Original, Size, TargetOnly, View, Whiteground
-from eyechart.views import parse_view
 
 # Roundings that the release does not tell are at most a pixel.
 TOLERANCE_PX = 1.0
 _CROPPED = (Crop, Whiteground, TargetOnly)
-
-
-def known_view(view_id: str) -> View | None:
-    """Return the view of an id, None for ids that no family of ours reads: such views are decoded and no more."""
-    try:
-        return parse_view(view_id)
-    except UsageError:
-        return None
 
 
 def check_geometry(view_id: str, values: Mapping[str, object], original: Size) -> Iterator[tuple[str, str]]:
@@ -29,7 +20,7 @@ def check_geometry(view_id: str, values: Mapping[str, object], original: Size) -
         values: The row's fields.
         original: Size of the original image.
     """
-    view, size = known_view(view_id), as_size(values)
+    view, size = known_view(view_id, values), as_size(values)
     if view is None or size is None:
         return
     crop = as_box(values.get("crop_box_original"))

@@ -30,7 +30,7 @@ def defaults_of(benchmark: Benchmark) -> AskDefaults:
 def choose_views(benchmark: Benchmark, text: str | None) -> ChosenViews:
     """Return the views that a text names, or the benchmark's own where there is none.
 
-    A release is asked under the views it holds, also where ``sum29`` is named.
+    A release is asked under the views it holds, also where ``sum29`` is named; its own ids may be named too.
 
     Raises:
         UsageError: If a name is neither a view nor a preset, or a view is named twice.
@@ -41,6 +41,8 @@ def choose_views(benchmark: Benchmark, text: str | None) -> ChosenViews:
     text = text or DEFAULT_VIEWS
     released = benchmark.released_views()
     if text != DEFAULT_VIEWS or not released:
+        names: dict[str, str] = getattr(benchmark, "read_as", {})
+        text = ",".join(names.get(part.strip(), part) for part in text.split(","))
         return ChosenViews(*resolve_views(text))
     absent: tuple[str, ...] = getattr(benchmark, "unread_views", ())
     views, unknown = [], []

@@ -1,0 +1,59 @@
+"""Views of a release whose ids no family of ours reads, by what their rows say of family and scale."""
+
+import re
+from collections.abc import Mapping
+
+from eyechart.errors import UsageError
+from eyechart.schema import Crop, Downsample, Number, Original, TargetOnly, View, Whiteground
+from eyechart.views import format_view, parse_view
+
+_BY_AREA = {"crop": Crop, "whiteground": Whiteground, "targetonly": TargetOnly}
+_NO_LETTER = re.compile(r"[^a-z]")
+
+
+def known_view(view_id: str, values: Mapping[str, object] | None = None) -> View | None:
+    """Return the view of an id, else of its row's ``view_family`` and scale; None where neither tells.
+
+    How a release spells its ids is its own affair, so ``downsample_0_50`` and ``crop@3`` are read by their rows.
+
+    Args:
+        view_id: The release's id.
+        values: Any of its rows, if there is one.
+
+    Example:
+        >>> known_view("crop_3x"), known_view("zoom3")
+        (Crop(area_ratio=3.0), None)
+        >>> known_view("zoom3", {"view_family": "crop", "crop_area_multiplier": 3})
+        Crop(area_ratio=3.0)
+    """
+    try:
+        return parse_view(view_id)
+    except UsageError:
+        return None if values is None else _told(values)
+
+
+def _told(values: Mapping[str, object]) -> View | None:
+    family = values.get("view_family")
+    name = _NO_LETTER.sub("", family.lower()) if isinstance(family, str) else ""
+    area, scale = _positive(values.get("crop_area_multiplier")), _positive(values.get("downsample_linear_scale"))
+    view: View | None = None
+    if name == "original":
+        view = Original()
+    elif name == "downsample" and scale is not None:
+        view = Downsample(scale)
+    elif name in _BY_AREA and area is not None:
+        view = _BY_AREA[name](area)
+    elif name == "targetonly":
+        view = TargetOnly(None)
+    return view if view is not None and _can_be_written(view) else None
+
+
+def _positive(value: object) -> float | None:
+    return float(value) if isinstance(value, Number) and not isinstance(value, bool) and value > 0 else None
+
+
+def _can_be_written(view: View) -> bool:
+    try:
+        return parse_view(format_view(view)) == view
+    except UsageError:
+        return False
