@@ -2,7 +2,7 @@
 
 Run: ``python benchmarks/bench_explore.py [--rounds 9] [--runs DIR]``. Prints per screen the first and the median CPU
 milliseconds on the server side, and what starting takes; fails where a median exceeds 300 ms. ``--runs`` keeps the made
-runs (about 250 MB) for another time.
+runs (about 250 MB) for another time. They are scored and estimated as ``eyechart run`` leaves them.
 """
 
 import argparse
@@ -20,10 +20,12 @@ from starlette.testclient import TestClient
 
 from eyechart.explorer.server import build_server
 from eyechart.explorer.study import read_study
-from eyechart.opening import open_prompt
+from eyechart.opening import open_prompt, open_scorer
 from eyechart.runs.execute import utc_now
 from eyechart.runs.folders import Destination, Origin, find_or_create
 from eyechart.runs.plan import Plan, plan_id_of, plan_run
+from eyechart.runs.score import score_run
+from eyechart.runs.summarise import summarise
 from eyechart.schema import ModelIdentity, Question, Response, ResponseState, Usage, request_id
 from eyechart.views import resolve_views
 
@@ -79,6 +81,7 @@ def make_runs(home: Path) -> list[Path]:
                 Response(request_id=request.id, state=ResponseState.ANSWERED, text=text, usage=usage, seconds=1.0)
             )
         writer.close()
+        summarise(store, score_run(store, *open_scorer()))
     return [home / f"model-{number}" for number in range(N_MODELS)]
 
 

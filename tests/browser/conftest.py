@@ -113,7 +113,8 @@ class Watched:
 
     def open(self, address):
         self.page.goto(address)
-        self.page.wait_for_load_state("networkidle")
+        # Files ask nothing of a network, so that "idle" may have passed before it is waited for.
+        self.page.wait_for_load_state("load" if address.startswith("file:") else "networkidle")
         return self.page
 
     def panes_ready(self, n=2):

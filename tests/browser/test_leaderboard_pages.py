@@ -20,6 +20,7 @@ def check_sorting(watched, address):
     heading.focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**#art=descending")
+    expect(page.locator("th[data-key=art]")).to_have_attribute("aria-sort", "descending")
     column = page.locator("#sortable thead th").evaluate_all("all => all.findIndex(one => one.dataset.key === 'art')")
     scores = page.locator(f"#sortable tbody tr.published > :nth-child({column + 1})").evaluate_all(
         "all => all.map(one => Number(one.dataset.value))"
@@ -28,6 +29,7 @@ def check_sorting(watched, address):
     assert {"Human", "Random"} <= set(models(page)[-3:])
     page.keyboard.press("Enter")
     page.wait_for_url("**#art=ascending")
+    expect(page.locator("th[data-key=art]")).to_have_attribute("aria-sort", "ascending")
     kept = models(page)
     page.goto("about:blank")
     page = watched.open(address + "#art=ascending")

@@ -14,7 +14,7 @@ def shown(page):
     return page.locator(".pair-entry h2 code").all_inner_texts()
 
 
-@pytest.mark.parametrize("state", ["seed=0", "seed=7", "seed=7&second_mark=wrong", "seed=3&differ=yes&first_mark=right",
+@pytest.mark.parametrize("state", ["seed=0", "seed=7", "seed=7&second_mark=wrong", "seed=3&differ=yes&first_mark=wrong",
                                    "seed=2&category=OCR"])  # fmt: skip
 def test_server_and_site_draw_the_same_questions(watched, served, site, state):
     page = watched.open(f"{served}/pair?first=0&second=1&{state}")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import msgspec
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
@@ -28,6 +28,15 @@ POLICY = (
 )
 GLYPHS = {"right": "●", "wrong": "×", "unscored": "–", "missing": "·"}
 WORDS = {"right": "right", "wrong": "wrong", "unscored": "not scored", "missing": "no answer"}
+# Escaped once, since a matrix prints thousands of them.
+_CELLS = {
+    mark: (
+        escape(mark),
+        escape(word),
+        Markup('<span aria-hidden="true">{}</span><span class="sr">{}</span>').format(GLYPHS[mark], word),
+    )
+    for mark, word in WORDS.items()
+}
 _SORT_WORDS = {
     "pattern": "most right first, like patterns together",
     "id": "by id",
@@ -97,12 +106,14 @@ class Screens:
 
     def grid(self, number: int, wanted: Filter, page: int = 1, *, is_part: bool = False) -> str:
         """Return the *Grid* screen, or with ``is_part`` only what changes when the choice does."""
+        run = self._study.run(number)
         return self._print(
             "grid_body.html.jinja" if is_part else "grid.html.jinja",
             screen="grid",
             current=number,
             grid=grid_page(self._study, number, wanted, self._links, page),
-            baseline=self._study.run(number).baseline,
+            columns=[(_panes(name, run.baseline), escape(printable(name))) for name in run.table.conditions],
+            cells=_CELLS,
             sorts=[(name, _SORT_WORDS[name]) for name in SORTS],
         )
 
@@ -206,6 +217,11 @@ class Screens:
             words=WORDS,
             **values,
         )
+
+
+def _panes(condition: str, baseline: str) -> Markup:
+    """Return what stands behind # to open a question with two views, escaped."""
+    return escape(f"panes={quote(condition)},{quote(baseline)}")
 
 
 def pair_labels(run: ExploredRun) -> dict[str, str]:

@@ -157,8 +157,15 @@ class TileCutter:
 
 
 def is_too_large(picture: Picture) -> bool:
-    """Whether a view has too many pixels to be drawn whole, so that it is read in parts; a grid is always drawn."""
-    return picture.size.n_px > MAX_DRAWN_PIXELS and isinstance(picture.recipe.geometry, Composition)
+    """Whether drawing a view whole would take too much memory, so that it is read in parts; a grid is always drawn.
+
+    A small crop of a large file is drawn to its very pixels; shrinking such a file would hold too much of it at once.
+    """
+    geometry = picture.recipe.geometry
+    if not isinstance(geometry, Composition):
+        return False
+    is_shrunk = geometry.resized is not None and picture.image.size.n_px > MAX_DRAWN_PIXELS
+    return is_shrunk or picture.size.n_px > MAX_DRAWN_PIXELS
 
 
 class _LevelCache:
