@@ -1,0 +1,67 @@
+"""What each kind of extension must implement: the protocols that the registry loads and the contract tests check."""
+
+from eyechart.kinds._benchmarks import (
+    AskDefaults,
+    Benchmark,
+    BenchmarkKind,
+    FactColumn,
+    FactTable,
+    HoldsRelease,
+    SaysHowToAsk,
+    TellsFacts,
+)
+from eyechart.kinds._judging import Prompt, ReadFromFile, Scorer
+from eyechart.kinds._models import (
+    Ask,
+    AskedIdentity,
+    Gold,
+    Model,
+    ModelKind,
+    ModelOptions,
+    ObservedPicture,
+    PixelArray,
+    PredictsSeen,
+    ReadsLetters,
+    Reply,
+    ReviewsPlan,
+    SentPicture,
+    TakesGold,
+    TellsFingerprint,
+)
+from eyechart.kinds._printing import FigureKind, ReportWriter
+from eyechart.kinds._views import Geometry, PlannedPicture, ViewKind, ViewT
+
+__all__ = [
+    "Ask",
+    "AskDefaults",
+    "AskedIdentity",
+    "Benchmark",
+    "BenchmarkKind",
+    "FactColumn",
+    "FactTable",
+    "FigureKind",
+    "Geometry",
+    "Gold",
+    "HoldsRelease",
+    "Model",
+    "ModelKind",
+    "ModelOptions",
+    "ObservedPicture",
+    "PixelArray",
+    "PlannedPicture",
+    "PredictsSeen",
+    "Prompt",
+    "ReadFromFile",
+    "ReadsLetters",
+    "Reply",
+    "ReportWriter",
+    "ReviewsPlan",
+    "SaysHowToAsk",
+    "Scorer",
+    "SentPicture",
+    "TakesGold",
+    "TellsFacts",
+    "TellsFingerprint",
+    "ViewKind",
+    "ViewT",
+]
