@@ -1,0 +1,154 @@
+"""Estimates and paired contrasts, and what is made of them."""
+
+from typing import Literal
+
+from eyechart.schema._base import Record, Value
+
+
+class Estimate(Record, frozen=True, kw_only=True):
+    """One number with its interval and counts."""
+
+    name: str
+    condition: str
+    value: float
+    low: float
+    high: float
+    n_questions: int
+    n_clusters: int
+    method: str
+    confidence: float = 0.95
+    n_effective: float | None = None
+    n_missing: int = 0
+    chance: float | None = None
+    scorer: str | None = None
+    subset: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+class Contrast(Record, frozen=True, kw_only=True):
+    """The paired difference ``condition − baseline`` on the questions scored on both sides."""
+
+    name: str
+    condition: str
+    baseline: str
+    value: float
+    low: float
+    high: float
+    n_questions: int
+    n_clusters: int
+    gained: int
+    lost: int
+    method: str
+    confidence: float = 0.95
+    p: float | None = None
+    p_adjusted: float | None = None
+    p_method: str | None = None
+    correction: str | None = None
+    family: str | None = None
+    n_missing: int = 0
+    scorer: str | None = None
+    subset: str | None = None
+    blocked_by: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    detectable: float | None = None
+    role: Literal["confirmatory", "exploratory"] | None = None
+
+
+class Finding(Value, frozen=True):
+    """A sentence made from a ``Contrast``; ``contrast`` is that record's condition and baseline."""
+
+    code: str
+    text: str
+    contrast: tuple[str, str] | None = None
+
+
+class Flips(Value, frozen=True):
+    """How many scores changed between two conditions, beside what guessing and repetition alone would change.
+
+    ``guessing`` is the churn of a model that guesses what it does not know, ``repetition`` that of identical pictures
+    (None where no two views show the same).
+    """
+
+    condition: str
+    baseline: str
+    gained: Estimate
+    lost: Estimate
+    churn: Estimate
+    guessing: float
+    repetition: Estimate | None = None
+
+
+class Decomposition(Value, frozen=True):
+    """The exact split of crop − original into distraction and canvas at one factor, on their common questions.
+
+    ``interaction`` is context × canvas; where its interval excludes 0 the split ``is_order_dependent``.
+    ``saturated_share`` is the share of questions whose crop is the whole picture, where both parts are 0 by identity.
+    """
+
+    area_ratio: float
+    total: Contrast
+    distraction: Contrast
+    canvas: Contrast
+    interaction: Contrast | None = None
+    is_order_dependent: bool = False
+    saturated_share: float | None = None
+
+
+class GroupTest(Value, frozen=True):
+    """Whether an effect is the same in all groups: p by shuffling group labels between pictures."""
+
+    grouping: str
+    condition: str
+    baseline: str
+    n_groups: int
+    n_questions: int
+    p: float
+    p_adjusted: float | None = None
+
+
+class Sensitivity(Value, frozen=True):
+    """One contrast under several readings of the same answers; ``Contrast.subset`` names the reading."""
+
+    condition: str
+    baseline: str
+    readings: tuple[Contrast, ...]
+    sign_changes: bool
+    significance_changes: bool
+
+
+class ValidityRule(Value, frozen=True):
+    """A rule that applies to the run, evaluated before any effect; without conditions it concerns all."""
+
+    code: str
+    level: Literal["info", "warning", "error"]
+    message: str
+    conditions: tuple[str, ...] = ()
+
+
+class HypothesisResult(Value, frozen=True):
+    """What became of one hypothesis of a plan; ``contrast`` is None where it could not be tested.
+
+    ``is_equivalent`` is None where the plan gives no margin.
+    """
+
+    name: str
+    condition: str
+    baseline: str
+    contrast: Contrast | None = None
+    margin: float | None = None
+    equivalence_p: float | None = None
+    is_equivalent: bool | None = None
+
+
+class Registration(Value, frozen=True):
+    """The plan that a run is read with: its hash, whether it was changed after it was written, and its results.
+
+    ``notes`` say in what the run departs from the plan.
+    """
+
+    sha256: str
+    written_at: str
+    is_changed: bool
+    correction: str
+    results: tuple[HypothesisResult, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,90 @@
+"""The settings of a run."""
+
+import datetime
+
+from eyechart.schema._answers import ModelIdentity, Sampling
+from eyechart.schema._base import JsonObject, Record, Value
+from eyechart.schema._pictures import DecodePolicy
+
+
+class TokenPrice(Value, frozen=True):
+    """What a provider asks for tokens, in US dollars per million, and when and where that was read."""
+
+    input_per_million: float
+    output_per_million: float
+    date: datetime.date
+    source: str
+
+
+class BenchmarkIdentity(Value, frozen=True):
+    """Which questions were asked: name, revision (a content hash), and the options that made them."""
+
+    name: str
+    revision: str
+    options: JsonObject = {}
+
+
+class MatchedCondition(Value, frozen=True):
+    """What one condition of a matched design reaches over its questions: pixels or tokens of target.
+
+    ``largest_error`` is the largest |reached ÷ wanted − 1|.
+    """
+
+    condition: str
+    n_questions: int
+    smallest: float
+    median: float
+    largest: float
+    largest_error: float
+
+
+class Unmatched(Value, frozen=True):
+    """A question that a matched design leaves out, with the view that could not be matched."""
+
+    question_id: str
+    view: str
+    reason: str
+
+
+class Matching(Value, frozen=True):
+    """What proves a matched design: what every condition reaches, and which questions could not be matched.
+
+    ``tolerance`` is the largest |ln| of reached over wanted.
+    """
+
+    design: str
+    conditions: tuple[MatchedCondition, ...]
+    unmatched: tuple[Unmatched, ...]
+    tolerance: float
+
+
+class Run(Record, frozen=True, kw_only=True):
+    """The settings of one run, written once. Counts are derived from the other files, never stored here."""
+
+    id: str
+    plan_id: str
+    created_at: str
+    benchmark: BenchmarkIdentity
+    views: tuple[str, ...]
+    view_preset: str | None
+    model: ModelIdentity
+    sampling: Sampling
+    prompt_id: str
+    decode: DecodePolicy
+    resampler: str
+    transport: str
+    geometry_policy: JsonObject
+    seeds: dict[str, int]
+    versions: dict[str, str]
+    limit: int | None = None
+    n_questions: int
+    n_repeats: int = 1
+    n_rotations: int = 1
+    choices_taken: dict[str, str] = {}
+    command: tuple[str, ...] = ()
+    price: TokenPrice | None = None
+    estimated_dollars: float | None = None
+    matching: Matching | None = None
+    scorer: str | None = None
+    allowed_faults: tuple[str, ...] = ()
+    protocol: str | None = None
