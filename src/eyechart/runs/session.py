@@ -19,7 +19,7 @@ from eyechart.runs.execute import Asker, read_identity, utc_now, writer_name
 from eyechart.runs.folders import Origin, find_or_create
 from eyechart.runs.foresight import Foresight, fit_for, foresee, told_rule
 from eyechart.runs.gold import told_answer
-from eyechart.runs.listening import Beginning, FollowsScores, Listener, Silent
+from eyechart.runs.listening import Beginning, Listener, Silent
 from eyechart.runs.matching import gauge_for
 from eyechart.runs.options import RunOptions, batch_limits, checked, expected_cost, why_not
 from eyechart.runs.outcome import Asked, Outcome
@@ -32,7 +32,7 @@ from eyechart.runs.retrying import Stop
 from eyechart.runs.score import score_run
 from eyechart.runs.shard import ids_of
 from eyechart.runs.sights import read_sights, tell_sizes
-from eyechart.runs.so_far import ScoringListener
+from eyechart.runs.so_far import ScoringListener, with_scores
 from eyechart.runs.spending import Spending, earlier_dollars
 from eyechart.runs.store import AnswerWriter
 from eyechart.runs.summarise import summarise
@@ -184,7 +184,7 @@ class _Session:
         origin: Origin,
     ) -> None:
         self._benchmark, self._model = benchmark, model
-        self._options, self._listener = options, _scoring(listener, options, plan)
+        self._options, self._listener = options, with_scores(listener, options.scorer, plan.questions)
         self.store, self.is_resumed = find_or_create(plan, options.where, origin, ahead.ledger(plan.requests))
         if options.registration is not None:
             keep_copy(options.registration, self.store.folder)
@@ -199,7 +199,8 @@ class _Session:
             own = (request for request in plan.requests if self._is_own(request) and request.id not in self._stale)
             self._listener.judge_earlier(own, self.store.responses(self._index))
         if isinstance(model, ReviewsPlan):
-            for note in model.review_plan(_places(plan.requests)):
+            places = ((one.question_id, name) for one in plan.requests for name in (one.condition, one.view))
+            for note in model.review_plan(places):
                 listener.noted(note)
 
     def ask_missing(self) -> Stop | None:
@@ -395,18 +396,3 @@ class _Session:
             estimated_dollars=self.store.run.estimated_dollars,
             price=self.store.run.price,
         )
-
-
-def _scoring(listener: Listener, options: RunOptions, plan: Plan) -> Listener:
-    """Return a listener that is told scores too, where it wants them."""
-    if not isinstance(listener, FollowsScores):
-        return listener
-    scorer, mode = open_scorer(options.scorer or DEFAULT_SCORER)
-    return ScoringListener(listener, scorer, mode, plan.questions)
-
-
-def _places(requests: Iterable[Request]) -> Iterator[tuple[str, str]]:
-    """Yield question with condition, and question with view, of every request."""
-    for request in requests:
-        yield request.question_id, request.condition
-        yield request.question_id, request.view
