@@ -54,6 +54,53 @@ def test_changed_item_is_found(run_folder, tmp_path):
     assert check_report(tmp_path / "changed.html").differences
 
 
+def test_changed_number_of_a_chart_is_found(run_folder, tmp_path):
+    page = (run_folder / "report.html").read_text()
+    number = re.search(r'"value":(\d+\.\d+),"low"', page).group(1)
+    (tmp_path / "changed.html").write_text(page.replace(f'"value":{number},"low"', '"value":99.9,"low"', 1))
+    [found] = check_report(tmp_path / "changed.html").differences
+    assert '"value":99.9' in found.printed
+    assert f'"value":{number}' in found.recomputed
+
+
+def test_changed_line_of_reference_of_a_chart_is_found(run_folder, tmp_path):
+    page = (run_folder / "report.html").read_text()
+    (tmp_path / "changed.html").write_text(page.replace('{"datum":25.0', '{"datum":5.0', 1))
+    assert len(check_report(tmp_path / "changed.html").differences) == 1
+
+
+@pytest.mark.parametrize(
+    ("pattern", "planted"),
+    [
+        (r"(?<=Of )\d+(?= comparisons)", "9"),
+        (r"(?<=<strong>)(?:holds|cannot be told apart)(?=</strong>)", "holds beyond doubt"),
+        (r"(?<= interval )[+−]\d+\.\d(?= to)", "+0.1"),
+    ],
+)
+def test_changed_claim_evidence_or_verdict_is_found(run_folder, tmp_path, pattern, planted):
+    page = (run_folder / "report.html").read_text()
+    changed, n = re.subn(pattern, planted, page, count=1)
+    assert n == 1
+    (tmp_path / "changed.html").write_text(changed)
+    [found] = check_report(tmp_path / "changed.html").differences
+    assert planted in found.printed
+
+
+def test_another_script_on_the_page_is_found(run_folder, tmp_path):
+    page = (run_folder / "report.html").read_text()
+    (tmp_path / "more.html").write_text(page.replace("</body>", "<script>document.title = 1</script></body>"))
+    [found] = check_report(tmp_path / "more.html").differences
+    assert found.printed.startswith("script sha256-")
+
+
+def test_static_report_is_checked_too(run_folder, tmp_path):
+    arguments = ["report", str(run_folder), "--static", "--out", str(tmp_path), "--bibtex", str(tmp_path / "refs.bib")]
+    assert run_app(arguments) == 0
+    assert "script-src" not in (tmp_path / "report.html").read_text()
+    assert check_report(tmp_path / "report.html").differences == ()
+    assert "@software{eyechart," in (tmp_path / "refs.bib").read_text()
+
+
 def test_anonymous_report_carries_no_name_and_is_checked_alike(run_folder, tmp_path):
     assert run_app(["report", str(run_folder), "--anonymous", "--hide", "folder", "--out", str(tmp_path)]) == 0
     assert check_report(tmp_path / "report.html").differences == ()

@@ -6,13 +6,23 @@ from html.parser import HTMLParser
 
 import msgspec
 import pytest
-from summaries import CASES, HOSTILE, demo_summary, sum_summary, unanswered_summary
+from summaries import (
+    CASES,
+    HOSTILE,
+    demo_summary,
+    single_question_summary,
+    sum_summary,
+    unanswered_summary,
+)
 
 from eyechart.errors import StoreError
 from eyechart.figures import accuracies, format_estimate
 from eyechart.reports import render_table, write_all
 from eyechart.reports._printable import printable
+from eyechart.reports._scripts import chart_script, script_digest
+from eyechart.reports._sections import claims, first_page, verdict_line
 from eyechart.reports.html import HtmlReport
+from eyechart.runs.findings import find
 
 VOID = {"meta", "link", "br", "wbr", "img", "input", "hr", "use", "path"}
 
@@ -27,6 +37,7 @@ class Page(HTMLParser):
         self.elements: list[tuple[str, dict[str, str]]] = []
         self.open: list[str] = []
         self.words: list[str] = []
+        self.scripts: list[list] = []
         self.feed(text)
         self.close()
         assert self.open == []
@@ -35,6 +46,8 @@ class Page(HTMLParser):
         self.elements.append((tag, {name: value or "" for name, value in attrs}))
         if tag not in INLINE:
             self.words.append(" ")
+        if tag == "script":
+            self.scripts.append([dict(attrs), ""])
         if tag not in VOID:
             self.open.append(tag)
 
@@ -46,7 +59,9 @@ class Page(HTMLParser):
             assert self.open.pop() == tag
 
     def handle_data(self, data):
-        if "style" not in self.open:
+        if "script" in self.open:
+            self.scripts[-1][1] += data
+        elif "style" not in self.open:
             self.words.append(data)
 
     @property
@@ -71,16 +86,28 @@ class TestEveryPage:
     def test_nothing_is_loaded_from_anywhere(self, name, pages):
         page = Page(pages[name])
         for tag, attributes in page.elements:
-            assert tag not in {"script", "link", "iframe", "object", "embed", "img", "base", "form", "audio", "video"}
+            assert tag not in {"link", "iframe", "object", "embed", "img", "base", "form", "audio", "video"}
             for attribute in ("src", "href", "xlink:href", "action", "data", "poster", "srcset"):
                 assert attributes.get(attribute, "#").startswith("#"), (tag, attributes)
             assert not any(attribute.startswith("on") for attribute in attributes)
-        assert not re.search(r"url\((?!#)|@import|https?://", pages[name])
+        own = chart_script().text
+        assert not re.search(r"url\((?!#)|@import|https?://", pages[name].replace(own, ""))
 
-    def test_policy_forbids_scripts_and_the_network(self, name, pages):
-        policies = [m for m in Page(pages[name]).all("meta") if m.get("http-equiv") == "Content-Security-Policy"]
+    def test_policy_forbids_the_network_and_every_script_but_one(self, name, pages):
+        page = Page(pages[name])
+        policies = [m for m in page.all("meta") if m.get("http-equiv") == "Content-Security-Policy"]
         assert [policy["content"].split(";")[0] for policy in policies] == ["default-src 'none'"]
-        assert "script-src" not in policies[0]["content"]
+        run = [text for attributes, text in page.scripts if attributes.get("type") != "application/json"]
+        allowed = re.findall(r"script-src ([^;]*)", policies[0]["content"])
+        assert allowed == [f"'{script_digest(text)}'" for text in run]
+        assert len(run) == bool(page.all("figure"))
+
+    def test_page_without_charts_runs_nothing(self, name, pages):
+        page = HtmlReport(is_static=True).render(CASES[name]())
+        assert "<script" not in page
+        assert "script-src" not in page
+        assert Page(page).all("svg") == Page(pages[name]).all("svg")
+        assert len(page) < len(pages[name]) - 700_000 or not Page(page).all("figure")
 
     def test_ids_are_distinct_and_every_reference_resolves(self, name, pages):
         page = Page(pages[name])
@@ -119,7 +146,8 @@ class TestEveryPage:
     def test_every_cell_of_the_table_findings_warnings_and_failures_are_in_the_text(self, name, pages):
         summary, text = CASES[name](), Page(pages[name]).text
         said = [cell for row in render_table(summary).rows for cell in row.cells]
-        said += [finding.text for finding in summary.findings] + list(summary.warnings)
+        said += [words for claim in claims(summary) for words in (claim.text, claim.evidence, claim.verdict.words)]
+        said += list(summary.warnings)
         said += [failure.cause for failure in summary.failures]
         for words in said:
             assert " ".join(printable(words).split()) in text
@@ -161,7 +189,33 @@ def test_claims_link_to_the_row_of_their_contrast(pages):
 
 def test_run_without_contrasts_claims_nothing(pages):
     assert "This run supports no claim" in Page(pages["unanswered"]).text
-    assert "No view can be told apart" in Page(pages["unanimous"]).text
+    assert "Of 2 comparisons, none holds and 2 cannot be told apart." in Page(pages["unanimous"]).text
+
+
+def test_claim_evidence_and_verdict_are_one_sentence_of_the_findings():
+    for case in (demo_summary, sum_summary, single_question_summary):
+        summary = case()
+        texts = {finding.text for finding in summary.findings}
+        for claim in claims(summary):
+            assert f"{claim.text.removesuffix('.')}: {claim.evidence}" in texts
+            assert (" scores " in claim.text) == (claim.verdict.words == "holds")
+            assert "n = " in claim.evidence
+            assert " interval " in claim.evidence
+
+
+def test_blocked_claim_names_its_code():
+    blocked = tuple(msgspec.structs.replace(one, blocked_by=("MNAR",)) for one in demo_summary().contrasts)
+    summary = msgspec.structs.replace(demo_summary(), contrasts=blocked, findings=find(blocked, ()))
+    assert {claim.verdict.words for claim in claims(summary)} == {"blocked: MNAR"}
+    assert "blocked: MNAR" in Page(HtmlReport(is_static=True).render(summary)).text
+
+
+def test_what_holds_stands_on_page_one_however_much_it_is():
+    found = claims(sum_summary())
+    first, rest = first_page(found)
+    assert first + rest == found
+    assert not [claim for claim in rest if claim.verdict.kind in {"holds", "blocked"}]
+    assert verdict_line(found).startswith(f"Of {len(found)} comparisons")
 
 
 def test_page_has_the_same_bytes_twice(pages):

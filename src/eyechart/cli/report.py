@@ -27,6 +27,13 @@ def report(
     hide: Annotated[
         tuple[str, ...], Parameter(negative="", help="Further words to remove with --anonymous; may be repeated.")
     ] = (),
+    static: Annotated[
+        bool,
+        Parameter(negative="", help="Leave interactive charts and their script (0.8 MB) out of report.html."),
+    ] = False,
+    bibtex: Annotated[
+        Path | None, Parameter(help="File to write the BibTeX of everything the report rests on into.")
+    ] = None,
     plan: Annotated[
         Path | None, Parameter(help="Plan to read the run with; else the one it was started with, if any.")
     ] = None,
@@ -38,8 +45,9 @@ def report(
     Args:
         run: Run folder.
     """
-    from eyechart.reports import write_all
+    from eyechart.reports import bibtex_of, write_all
     from eyechart.runs.choosing import choose_scorer
+    from eyechart.runs.files import write_whole
     from eyechart.runs.items import read_items
     from eyechart.runs.registration import read_plan
     from eyechart.runs.score import score_run
@@ -55,7 +63,10 @@ def report(
     say_departures(summary)
     names = (*hide, *_own_names()) if anonymous else hide
     items = read_items(store, scorer_id, registered)
-    paths = write_all(summary, out or run, is_anonymous=anonymous, names=names, items=items)
+    paths = write_all(summary, out or run, is_anonymous=anonymous, names=names, items=items, is_static=static)
+    if bibtex is not None:
+        write_whole(bibtex, [bibtex_of(summary).encode()])
+        paths = (*paths, bibtex)
     if json:
         print_json({"files": [str(path) for path in paths]})
     else:

@@ -24,6 +24,7 @@ from eyechart.reports._figure_page import figure_page
 from eyechart.reports._figures import drawn_figures
 from eyechart.reports._printable import printable
 from eyechart.reports._question_page import format_box, write_question_page
+from eyechart.reports._references import bibtex_of
 from eyechart.reports._regions import grid_tables
 from eyechart.reports._table import Column, Row, Table, render_table
 from eyechart.schema import Summary
@@ -40,6 +41,7 @@ __all__ = [
     "Table",
     "anonymise",
     "average_table",
+    "bibtex_of",
     "board_table",
     "board_title",
     "check_report",
@@ -69,6 +71,7 @@ def write_all(
     is_anonymous: bool = False,
     names: Collection[str] = (),
     items: "Items | None" = None,
+    is_static: bool = False,
 ) -> tuple[Path, ...]:
     """Write every registered report and every figure of a summary; asks no model and reads no network.
 
@@ -79,6 +82,7 @@ def write_all(
         is_anonymous: Whether to remove user, host, path, endpoint and organisation first.
         names: Words to remove besides those that are recognised (see ``anonymise``).
         items: The run that the summary was made from, for the HTML report to carry; see ``check_report``.
+        is_static: Whether to leave interactive charts and their script out of the HTML report.
 
     Returns:
         The paths written: the HTML report first, then the other reports by name, then the figures.
@@ -90,7 +94,8 @@ def write_all(
 
     shown = anonymise(summary, names) if is_anonymous else summary
     cleaner = cleaner_of(summary, names) if is_anonymous else None
-    written = [HtmlReport(notices, is_anonymous=is_anonymous, items=items, cleaner=cleaner).write(shown, out)]
+    page = HtmlReport(notices, is_anonymous=is_anonymous, items=items, cleaner=cleaner, is_static=is_static)
+    written = [page.write(shown, out)]
     others = [name for name in registry.names("report") if name != "html"]
     written += [cast("type[ReportWriter]", registry.load("report", name))().write(shown, out) for name in others]
     for drawn in drawn_figures(shown):
@@ -113,5 +118,6 @@ def check_report(path: Path) -> "PageCheck":
     from eyechart.runs.summarise import summarise_items
 
     printed, page, items = read_page(path)
-    again = HtmlReport(page.notices, is_anonymous=page.is_anonymous, items=items).render(summarise_items(items))
+    writer = HtmlReport(page.notices, is_anonymous=page.is_anonymous, items=items, is_static=page.is_static)
+    again = writer.render(summarise_items(items))
     return compare_pages(printed, again, len(items.table.cells))

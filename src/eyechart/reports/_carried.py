@@ -4,6 +4,7 @@ import html
 import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -11,6 +12,8 @@ from markupsafe import Markup
 
 from eyechart.errors import SchemaError, StoreError
 from eyechart.reports._anonymous import Cleaner
+from eyechart.reports._inline_json import inline_json
+from eyechart.reports._scripts import script_digest
 from eyechart.runs.items import Items, pack_items, unpack_items
 from eyechart.schema import JsonObject, Summary, Value
 
@@ -22,6 +25,8 @@ _WORDS = re.compile(r"<(title|desc)\b[^>]*>.*?</\1>", re.DOTALL)
 _STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
 _NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
+_ANY_SCRIPT = re.compile(r"<script\b([^>]*)>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
+_DATA_SCRIPT = re.compile(r'type="application/json"')
 
 
 class CarriedPage(Value, frozen=True):
@@ -29,6 +34,7 @@ class CarriedPage(Value, frozen=True):
 
     notices: tuple[str, ...] = ()
     is_anonymous: bool = False
+    is_static: bool = False
 
 
 class Difference(Value, frozen=True):
@@ -58,8 +64,7 @@ def carry(items: Items, summary: Summary, page: CarriedPage, cleaner: Cleaner | 
     packed = pack_items(items, summary.run)
     if cleaner is not None:
         packed = _cleaned(packed, cleaner)
-    text = msgspec.json.encode({"page": msgspec.to_builtins(page), **packed}).decode()
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))  # noqa: S704 -- escaped
+    return inline_json({"page": msgspec.to_builtins(page), **packed})
 
 
 def read_page(path: Path) -> tuple[str, CarriedPage, Items]:
@@ -85,32 +90,65 @@ def read_page(path: Path) -> tuple[str, CarriedPage, Items]:
 
 
 def compare_pages(printed: str, recomputed: str, n_items: int) -> PageCheck:
-    """Compare what two pages say, number by number and word by word; layout and curves aside.
+    """Compare what two pages say, number by number and word by word: texts, data of charts, and which scripts run.
+
+    Layout, and the curves of still pictures, are left aside.
 
     Args:
         printed: The page as it is.
         recomputed: The page as its items give it.
         n_items: How many items it carries.
     """
-    old, new = list(_said(printed)), list(_said(recomputed))
+    old, new = (list(chain(_said(page), _plotted(page), _drawn(page), _run(page))) for page in (printed, recomputed))
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     differences = [
         Difference(" ".join(old[a0:a1]), " ".join(new[b0:b1]))
         for kind, a0, a1, b0, b1 in matcher.get_opcodes()
         if kind != "equal"
     ]
-    n_numbers = sum(len(_NUMBER.findall(line)) for line in old)
+    n_numbers = sum(len(_NUMBER.findall(line)) for line in chain(_said(printed), _plotted(printed)))
     return PageCheck(n_items=n_items, n_numbers=n_numbers, differences=tuple(differences))
 
 
 def _said(page: str) -> Iterator[str]:
     """Yield the texts of a page in order: between tags, and the words of its figures."""
-    plain = _SCRIPT.sub("", _STYLE.sub("", page))
+    plain = _ANY_SCRIPT.sub("", _STYLE.sub("", page))
     plain = _DRAWING.sub(lambda drawing: " ".join(word.group() for word in _WORDS.finditer(drawing.group(2))), plain)
     for part in _TAG.split(plain):
         text = " ".join(html.unescape(part).split())
         if text:
             yield text
+
+
+def _charts(page: str) -> Iterator[tuple[list[object], object]]:
+    """Yield the rows of data of every chart on a page, and all else of it; what is no chart has no rows."""
+    for attributes, content in _ANY_SCRIPT.findall(page):
+        if 'class="spec"' not in attributes:
+            continue
+        try:
+            spec = msgspec.json.decode(content)
+            yield list(spec["data"].pop("values")), spec
+        except (msgspec.DecodeError, KeyError, TypeError, AttributeError):
+            yield [], content
+
+
+def _plotted(page: str) -> Iterator[str]:
+    """Yield the numbers and words of charts, row by row."""
+    for rows, _ in _charts(page):
+        yield from (msgspec.json.encode(row).decode() for row in rows)
+
+
+def _drawn(page: str) -> Iterator[str]:
+    """Yield how charts show their rows, lines of reference included."""
+    for _, spec in _charts(page):
+        yield msgspec.json.encode(spec, order="sorted").decode()
+
+
+def _run(page: str) -> Iterator[str]:
+    """Yield the hash of every script that a page would run, so that none can change what is shown."""
+    for attributes, content in _ANY_SCRIPT.findall(page):
+        if not _DATA_SCRIPT.search(attributes):
+            yield f"script {script_digest(content)}"
 
 
 def _cleaned(packed: JsonObject, cleaner: Cleaner) -> JsonObject:

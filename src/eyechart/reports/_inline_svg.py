@@ -29,18 +29,23 @@ _OPENING = re.compile(r'<svg [^>]*?viewBox="([^"]+)"[^>]*>')
 
 
 class PageFigure(Value, frozen=True):
-    """A figure on the page: ``svg`` is markup, safe to insert as it is."""
+    """A figure on the page: ``svg`` and ``charts``, Vega-Lite as JSON, are markup, safe to insert as they are."""
 
     name: str
     title: str
     svg: str
+    charts: tuple[str, ...] = ()
 
 
-def inline_figure(drawn: DrawnFigure) -> PageFigure:
+def inline_figure(drawn: DrawnFigure, charts: tuple[str, ...] = ()) -> PageFigure:
     """Turn a drawn figure into markup for the inside of a page.
 
     Ids are prefixed with the figure's name, so that several figures can stand on one page. Comments, the global style
     and namespaces are dropped; colours become the page's variables; title and description are read out.
+
+    Args:
+        drawn: The figure.
+        charts: What shows the same interactively, as markup.
     """
     prefix = _NOT_ID.sub("-", drawn.name)
     markup = _STYLE.sub("", _COMMENT.sub("", render_svg(drawn.figure)))
@@ -49,7 +54,7 @@ def inline_figure(drawn: DrawnFigure) -> PageFigure:
     markup = _REFERENCE.sub(lambda match: _prefixed(match, prefix), markup)
     markup = _COLOUR.sub(lambda match: _page_colour(match.group()), markup)
     markup = _OPENING.sub(lambda match: _opening(match.group(1), prefix, drawn), markup, count=1)
-    return PageFigure(prefix, drawn.title, re.sub(r"\s*\n\s*", " ", markup).strip())
+    return PageFigure(prefix, drawn.title, re.sub(r"\s*\n\s*", " ", markup).strip(), charts)
 
 
 def _prefixed(match: re.Match[str], prefix: str) -> str:

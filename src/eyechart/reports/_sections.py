@@ -1,13 +1,16 @@
 """What the sections of the page say, as plain text: selection and wording, no markup."""
 
 import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from eyechart.figures import format_count, format_percent, format_px, format_size
+from eyechart.figures import format_count, format_percent, format_px, format_size, is_significant
 from eyechart.reports._expense import format_dollars
-from eyechart.runs.findings import BLOCKED, CANNOT_TELL
-from eyechart.schema import ConditionSummary, Expense, Failure, Finding, Run, Summary, Value
+from eyechart.reports._verdicts import Verdict, VerdictKind, verdict_of
+from eyechart.runs.findings import BLOCKED, CANNOT_TELL, state
+from eyechart.schema import ConditionSummary, Contrast, Expense, Failure, Finding, Run, Summary, Value
 
 _PROVIDER_NOTES = {
     "ocr": "OCR model, not a vision-language model",
@@ -16,11 +19,18 @@ _PROVIDER_NOTES = {
     "human": "a person answered",
     "imported": "answers that were given elsewhere; neither pictures nor prompt were recorded",
 }
-NOTICES = (
+_NOTICES = (
     "This report was written by eyechart (Apache License 2.0). It loads nothing and sends nothing.",
     "Letters in the figures are outlines of DejaVu Sans (Bitstream Vera licence), drawn by matplotlib.",
     "Questions and pictures belong to the benchmark's authors and keep their licences; this file holds no picture.",
 )
+
+_CHART_NOTICE = (
+    "Interactive charts: Vega, Vega-Lite and vega-interpreter (BSD-3-Clause, University of Washington Interactive Data "
+    "Lab) with D3 modules (ISC, Mike Bostock and others); their licences stand at the beginning of the page's script."
+)
+_MOST_FIRST = 8
+_ORDER: Mapping[VerdictKind, int] = {"holds": 0, "blocked": 1, "open": 2, "untested": 2}
 
 
 class Fact(Value, frozen=True):
@@ -31,12 +41,14 @@ class Fact(Value, frozen=True):
 
 
 class Claim(Value, frozen=True):
-    """A sentence with the contrast it was made from and the place of that contrast's row in the table."""
+    """What is claimed, what it rests on, and the verdict, with the contrast and the place of its row in the table."""
 
     text: str
+    evidence: str
+    further: str
+    verdict: Verdict
     contrast: str
     row: int | None
-    is_supported: bool
 
 
 class SeenRow(Value, frozen=True):
@@ -104,18 +116,78 @@ def _expense_fact(expense: Expense) -> Fact:
 
 
 def claims(summary: Summary) -> tuple[Claim, ...]:
-    """Return the findings, each with its contrast; what cannot be told apart or compared is not supported."""
+    """Return the findings as claim, evidence and verdict: what holds first, then what is blocked, then what is open."""
     places = {condition.condition: index for index, condition in enumerate(summary.conditions)}
-    return tuple(_claim(finding, places) for finding in summary.findings)
+    conditions = {condition.condition: condition for condition in summary.conditions}
+    contrasts = {(one.condition, one.baseline): one for one in reversed(summary.contrasts) if one.subset is None}
+    found = [_claim(finding, contrasts, conditions, places) for finding in summary.findings]
+    return tuple(sorted(found, key=lambda claim: _ORDER[claim.verdict.kind]))
 
 
-def _claim(finding: Finding, places: dict[str, int]) -> Claim:
-    """Return one finding with the place of its row."""
-    is_supported = finding.code not in {CANNOT_TELL, BLOCKED}
-    if finding.contrast is None:
-        return Claim(finding.text, "", None, is_supported)
+def _claim(
+    finding: Finding,
+    contrasts: Mapping[tuple[str, str], Contrast],
+    conditions: Mapping[str, ConditionSummary],
+    places: Mapping[str, int],
+) -> Claim:
+    """Return one finding in its parts; a finding that no contrast gives says only itself."""
+    contrast = None if finding.contrast is None else contrasts.get(finding.contrast)
+    if contrast is None or finding.contrast is None:
+        kind: VerdictKind = "open" if finding.code in {CANNOT_TELL, BLOCKED} else "holds"
+        return Claim(finding.text, "", "", Verdict(kind, finding.code), "", None)
+    said = state(contrast, conditions)
+    claim, parting, rest = finding.text.partition(f": {said.evidence}")
     condition, baseline = finding.contrast
-    return Claim(finding.text, f"{condition} − {baseline}", places.get(condition), is_supported)
+    return Claim(
+        f"{claim}." if parting else finding.text,
+        f"{said.evidence}{rest}" if parting else f"{said.evidence}.",
+        _further(contrast),
+        verdict_of(contrast),
+        f"{condition} − {baseline}",
+        places.get(condition),
+    )
+
+
+def _further(contrast: Contrast) -> str:
+    """Return how many scores flipped, and what this many questions could have found."""
+    if contrast.blocked_by:
+        return ""
+    flips = f"{format_count(contrast.gained)} gained, {format_count(contrast.lost)} lost"
+    if contrast.detectable is None or is_significant(contrast):
+        return f"{flips}."
+    return f"{flips}; this n finds {100 * contrast.detectable:.1f} points with a power of 80 %."
+
+
+def first_page(found: Sequence[Claim]) -> tuple[tuple[Claim, ...], tuple[Claim, ...]]:
+    """Return what stands on page one, and the rest: all that holds or is blocked, then as much of the open as fits."""
+    n_decided = sum(claim.verdict.kind in {"holds", "blocked"} for claim in found)
+    n_first = max(n_decided, _MOST_FIRST)
+    return tuple(found[:n_first]), tuple(found[n_first:])
+
+
+def notices(*, has_charts: bool) -> tuple[str, ...]:
+    """Return the notices of what a page is made with."""
+    return (*_NOTICES, _CHART_NOTICE) if has_charts else _NOTICES
+
+
+def verdict_line(found: Sequence[Claim]) -> str:
+    """Return how many comparisons hold, are open and are blocked.
+
+    Example:
+        >>> open_one = Claim("", "", "", Verdict("open", "cannot be told apart"), "", None)
+        >>> verdict_line([open_one, open_one])
+        'Of 2 comparisons, none holds and 2 cannot be told apart.'
+    """
+    if not found:
+        return ""
+    kinds = Counter(claim.verdict.kind for claim in found)
+    n_open = kinds["open"] + kinds["untested"]
+    n_holds = kinds["holds"]
+    parts = ["none holds" if n_holds == 0 else f"{n_holds} hold{'s' if n_holds == 1 else ''}"]
+    parts += [f"{n_open} cannot be told apart"] if n_open else []
+    parts += [f"{kinds['blocked']} {'is' if kinds['blocked'] == 1 else 'are'} blocked"] if kinds["blocked"] else []
+    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"Of {len(found)} comparison{'' if len(found) == 1 else 's'}, {listed}."
 
 
 def seen_rows(summary: Summary) -> tuple[SeenRow, ...]:

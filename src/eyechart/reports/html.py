@@ -8,10 +8,12 @@ from eyechart.figures import main_baseline
 from eyechart.reports import _sections
 from eyechart.reports._anonymous import Cleaner
 from eyechart.reports._benchmark_sections import benchmark_sections
-from eyechart.reports._effects import effect_sections
+from eyechart.reports._effects import Section, effect_sections
 from eyechart.reports._figures import drawn_figures
-from eyechart.reports._inline_svg import inline_figure
+from eyechart.reports._inline_svg import PageFigure, inline_figure
 from eyechart.reports._printable import printable
+from eyechart.reports._references import bibtex_of, count_references, sources_table
+from eyechart.reports._statistics import statistics_table
 from eyechart.reports._table import render_further_contrasts, render_table
 from eyechart.runs.files import write_whole
 from eyechart.runs.grid_rows import collapse_grids
@@ -26,11 +28,15 @@ __all__ = ["HtmlReport"]
 class HtmlReport:
     """Write ``report.html``: claims, figures, table, failures, what was seen, settings, reproduction, notices.
 
+    Figures are still pictures with their numbers in words; a script in the page puts interactive charts in front of
+    them. Paper, pages without scripts and screen readers get the still ones.
+
     Args:
         notices: Further licence notices, for example of the benchmark's pictures.
         is_anonymous: Whether to say that names were removed (``eyechart.reports.anonymise`` removes them).
         items: The run that the summary was made from; the page carries it, so that its numbers can be checked.
         cleaner: Cleans the texts of the items where names were removed.
+        is_static: Whether to leave the charts and their script out, which is most of the size of a small report.
     """
 
     suffix = ".html"
@@ -42,11 +48,13 @@ class HtmlReport:
         is_anonymous: bool = False,
         items: "Items | None" = None,
         cleaner: Cleaner | None = None,
+        is_static: bool = False,
     ) -> None:
         self._notices = tuple(notices)
         self._is_anonymous = is_anonymous
         self._items = items
         self._cleaner = cleaner
+        self._is_static = is_static
 
     def write(self, summary: Summary, out: Path) -> Path:
         """Write the report into the folder ``out`` and return its path.
@@ -59,8 +67,11 @@ class HtmlReport:
         return path
 
     def render(self, summary: Summary) -> str:
-        """Return the page. Every text of the summary is escaped; the page's policy forbids scripts and any loading."""
+        """Return the page. Every text is escaped; its policy forbids any loading and every script but our own."""
         from jinja2 import Environment, PackageLoader, StrictUndefined  # deferred: only this report needs it
+        from markupsafe import Markup, escape
+
+        from eyechart.reports._scripts import chart_script
 
         environment = Environment(
             loader=PackageLoader("eyechart.reports", "templates"),
@@ -72,24 +83,35 @@ class HtmlReport:
         )
         environment.filters["breakable"] = _breakable
         shown = collapse_grids(summary)
+        found = _sections.claims(shown)
+        first, rest = _sections.first_page(found)
+        figures = self._figures(summary)
+        script = chart_script() if any(figure.charts for figure in figures) else None
         return environment.get_template("report.html.jinja").render(
             summary=shown,
             run=summary.run,
             model=summary.run.model.spec,
             provider_note=_sections.provider_note(summary),
             facts=_sections.headline_facts(shown),
-            claims=_sections.claims(shown),
+            verdict_line=_sections.verdict_line(found),
+            claims=first,
+            further_claims=rest,
             baseline=main_baseline(summary),
-            figures=tuple(inline_figure(drawn) for drawn in drawn_figures(summary)),
+            figures=figures,
+            script=None if script is None else Markup(script.text),  # noqa: S704 -- a file of ours
+            script_policy="" if script is None else f"; script-src '{script.digest}'",
             table=render_table(summary),
             further=render_further_contrasts(summary),
-            sections=(*benchmark_sections(summary), *effect_sections(shown)),
+            sections=(*benchmark_sections(summary), *effect_sections(shown), *_statistics(summary)),
+            sources=sources_table(summary),
+            bibtex=Markup(escape(bibtex_of(summary))),  # noqa: S704 -- escaped; line breaks stay
+            n_references=count_references(summary),
             failures=_sections.failure_rows(summary),
             seen_headings=_sections.SEEN_HEADINGS,
             seen_rows=_sections.seen_rows(shown),
             settings=_sections.settings(summary.run),
             commands=_sections.reproduction(summary.run),
-            notices=(*_sections.NOTICES, *self._notices),
+            notices=(*_sections.notices(has_charts=script is not None), *self._notices),
             is_anonymous=self._is_anonymous,
             n_items=0 if self._items is None else len(self._items.table.cells),
             carried=self._carried(summary),
@@ -100,7 +122,25 @@ class HtmlReport:
             return ""
         from eyechart.reports._carried import CarriedPage, carry  # deferred: a page without items needs no numpy
 
-        return carry(self._items, summary, CarriedPage(self._notices, self._is_anonymous), self._cleaner)
+        page = CarriedPage(self._notices, self._is_anonymous, self._is_static)
+        return carry(self._items, summary, page, self._cleaner)
+
+    def _figures(self, summary: Summary) -> tuple[PageFigure, ...]:
+        """Return every figure with its charts."""
+        if self._is_static:
+            return tuple(inline_figure(drawn) for drawn in drawn_figures(summary))
+        from eyechart.reports._charts import charts_of
+        from eyechart.reports._inline_json import inline_json
+
+        return tuple(
+            inline_figure(drawn, tuple(inline_json(chart) for chart in charts_of(summary, drawn.name)))
+            for drawn in drawn_figures(summary)
+        )
+
+
+def _statistics(summary: Summary) -> tuple[Section, ...]:
+    table = statistics_table(summary)
+    return (Section("statistics", "Statistics", table),) if table.rows else ()
 
 
 def _breakable(text: str) -> str:

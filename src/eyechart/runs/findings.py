@@ -1,6 +1,7 @@
 """Sentences about contrasts, each made from one record and saying no more than it holds."""
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from eyechart.schema import ConditionSummary, Contrast, Finding
 from eyechart.stats.conditions import MIN_CLUSTERS, MIN_QUESTIONS, Pair
@@ -12,6 +13,14 @@ CANNOT_TELL = "CANNOT_TELL"
 BLOCKED = "BLOCKED"
 
 _SMALLEST_PRINTED_P = 0.0001
+
+
+class Statement(NamedTuple):
+    """A sentence in two parts: what is claimed, or why nothing is, and the numbers for it."""
+
+    code: str
+    claim: str
+    evidence: str
 
 
 def find(
@@ -45,28 +54,51 @@ def find(
 
 
 def _finding(contrast: Contrast, conditions: Mapping[str, ConditionSummary]) -> Finding:
-    names = f"{contrast.condition} and {contrast.baseline}"
+    said = state(contrast, conditions)
+    role = f" ({contrast.role})" if contrast.role else ""
+    return Finding(
+        code=said.code,
+        text=f"{said.claim}: {said.evidence}{role}.",
+        contrast=(contrast.condition, contrast.baseline),
+    )
+
+
+def state(contrast: Contrast, conditions: Mapping[str, ConditionSummary]) -> Statement:
+    """Return what a contrast allows to say, and the numbers that it rests on.
+
+    Args:
+        contrast: The contrast, with what blocks it.
+        conditions: What each condition shows, by name.
+
+    Example:
+        >>> contrast = Contrast(
+        ...     name="paired difference", condition="crop_3x", baseline="original",
+        ...     value=-0.1, low=-0.16, high=-0.04, n_questions=200, n_clusters=180, gained=4, lost=24, method="",
+        ...     p=0.0002, p_adjusted=0.0004,
+        ... )
+        >>> state(contrast, {}).claim
+        'crop_3x scores 10.0 points below original'
+    """
     if contrast.blocked_by:
-        text = f"{names} are not compared: {', '.join(contrast.blocked_by)}."
-        return _record(BLOCKED, text, contrast)
+        names = f"{contrast.condition} and {contrast.baseline}"
+        return Statement(BLOCKED, f"{names} are not compared", ", ".join(contrast.blocked_by))
     if not is_claimed(contrast):
-        return _record(CANNOT_TELL, _open_sentence(contrast, conditions), contrast)
+        return _open(contrast, conditions)
     points = f"{abs(100 * contrast.value):.1f} points"
     if contrast.value < 0:
-        text = f"{contrast.condition} scores {points} below {contrast.baseline}: {_numbers(contrast)}."
-        return _record(LOWER, text, contrast)
+        claim = f"{contrast.condition} scores {points} below {contrast.baseline}"
+        return Statement(LOWER, claim, _numbers(contrast))
     if is_crossover(contrast, conditions):
-        text = (
+        claim = (
             f"Crossover: {contrast.condition} shows the same scene with fewer pixels and scores {points} above "
-            f"{contrast.baseline}: {_numbers(contrast)}."
+            f"{contrast.baseline}"
         )
-        return _record(CROSSOVER, text, contrast)
-    text = f"{contrast.condition} scores {points} above {contrast.baseline}: {_numbers(contrast)}."
-    return _record(HIGHER, text, contrast)
+        return Statement(CROSSOVER, claim, _numbers(contrast))
+    return Statement(HIGHER, f"{contrast.condition} scores {points} above {contrast.baseline}", _numbers(contrast))
 
 
-def _open_sentence(contrast: Contrast, conditions: Mapping[str, ConditionSummary]) -> str:
-    """Return the sentence about a difference that is not claimed; a smaller picture that scored higher is named."""
+def _open(contrast: Contrast, conditions: Mapping[str, ConditionSummary]) -> Statement:
+    """Return what is said of a difference that is not claimed; a smaller picture that scored higher is named."""
     names = f"{contrast.condition} and {contrast.baseline}"
     if is_crossover(contrast, conditions):
         names = (
@@ -78,10 +110,11 @@ def _open_sentence(contrast: Contrast, conditions: Mapping[str, ConditionSummary
         few = (
             "pictures" if contrast.n_clusters < MIN_CLUSTERS and contrast.n_questions >= MIN_QUESTIONS else "questions"
         )
-        return f"{names} cannot be told apart on so few {few}: {_numbers(contrast)}, {rule}."
+        claim = f"{names} cannot be told apart on so few {few}"
+        return Statement(CANNOT_TELL, claim, f"{_numbers(contrast)}, {rule}")
     covers_0 = contrast.low <= 0 <= contrast.high
     note = "" if covers_0 else ", and the interval alone is not corrected for the number of contrasts"
-    return f"{names} cannot be told apart: {_numbers(contrast)}{note}."
+    return Statement(CANNOT_TELL, f"{names} cannot be told apart", f"{_numbers(contrast)}{note}")
 
 
 def is_claimed(contrast: Contrast) -> bool:
@@ -105,11 +138,6 @@ def is_crossover(contrast: Contrast, conditions: Mapping[str, ConditionSummary])
         return False
     baseline_scale = 1.0 if baseline is None or baseline.linear_scale is None else baseline.linear_scale
     return (condition.linear_scale or 1.0) < baseline_scale
-
-
-def _record(code: str, text: str, contrast: Contrast) -> Finding:
-    text = f"{text[:-1]} ({contrast.role})." if contrast.role else text
-    return Finding(code=code, text=text, contrast=(contrast.condition, contrast.baseline))
 
 
 def _numbers(contrast: Contrast) -> str:

@@ -1,0 +1,36 @@
+"""The verdict on a comparison, in one of four fixed phrases."""
+
+from typing import Literal
+
+from eyechart.runs.findings import is_claimed
+from eyechart.schema import Contrast, Value
+
+VerdictKind = Literal["holds", "open", "untested", "blocked"]
+
+
+class Verdict(Value, frozen=True):
+    """What became of a comparison: a kind for the look, and the words."""
+
+    kind: VerdictKind
+    words: str
+
+
+def verdict_of(contrast: Contrast) -> Verdict:
+    """Return the verdict on one contrast.
+
+    ``holds``: the adjusted p lies below the level and the interval excludes 0. ``cannot be told apart``: it was tested
+    and does not hold. ``cannot be told apart: too few to test``: it has an interval only. ``blocked: CODE``: a rule
+    forbids the comparison.
+
+    Example:
+        >>> verdict_of(Contrast(name="", condition="crop_3x", baseline="original", value=0.1, low=0, high=0.2,
+        ...     n_questions=9, n_clusters=9, gained=1, lost=0, method="")).words
+        'cannot be told apart: too few to test'
+    """
+    if contrast.blocked_by:
+        return Verdict("blocked", f"blocked: {', '.join(contrast.blocked_by)}")
+    if is_claimed(contrast):
+        return Verdict("holds", "holds")
+    if contrast.p_adjusted is None:
+        return Verdict("untested", "cannot be told apart: too few to test")
+    return Verdict("open", "cannot be told apart")
