@@ -1,6 +1,7 @@
 """Laws of ``eyechart ls``."""
 
 import json
+import re
 
 from eyechart import registry
 from eyechart.cli._app import run_app
@@ -64,3 +65,19 @@ def test_facts_that_do_not_exist_are_told(capsys):
     assert "facts are known of benchmarks" in capsys.readouterr().err
     assert run_app(["ls", "benchmarks", "hrscne"]) == 2
     assert "did you mean hrscene?" in capsys.readouterr().err
+
+
+def test_bibtex_of_a_benchmark_and_of_its_datasets_is_printed(capsys):
+    assert run_app(["ls", "benchmarks", "hrscene", "--format", "bibtex"]) == 0
+    shown = capsys.readouterr()
+    keys = re.findall(r"^@[a-z]+\{([a-z0-9]+),$", shown.out, re.MULTILINE)
+    assert keys[0] == "zhang2025hrscene"
+    assert len(keys) == len(set(keys)) > 15
+    assert "wang2020panda" in keys
+    assert shown.out.count("{") == shown.out.count("}")
+    assert "@REVISION@" not in shown.out
+
+
+def test_what_to_cite_is_not_invented(capsys):
+    assert run_app(["ls", "benchmarks", "folder", "--format", "bibtex"]) == 2
+    assert "what to cite for folder is not known here" in capsys.readouterr().err

@@ -1,6 +1,6 @@
 """List what can be named on the command line."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -10,6 +10,13 @@ from eyechart.cli._output import Json, print_json, print_table, print_text, say
 from eyechart.errors import UsageError
 from eyechart.registry import unknown_name
 
+if TYPE_CHECKING:
+    from eyechart.kinds import FactTable
+
+
+Form = Literal["text", "markdown", "latex", "bibtex"]
+_NO_RUN = "the one you used"
+
 
 def ls(
     kind: str = "",
@@ -17,7 +24,7 @@ def ls(
     /,
     *,
     form: Annotated[
-        Literal["text", "markdown", "latex"], Parameter(name="--format", help="Form of a benchmark's tables.")
+        Form, Parameter(name="--format", help="Form of a benchmark's tables; bibtex: what it asks to cite.")
     ] = "text",
     plugin: Plugin = (),
     json: Json = False,
@@ -43,7 +50,7 @@ def ls(
     return 0
 
 
-def _show_facts(kind: str, name: str, form: Literal["text", "markdown", "latex"], *, json: bool) -> int:
+def _show_facts(kind: str, name: str, form: Form, *, json: bool) -> int:
     from eyechart.kinds import TellsFacts
     from eyechart.reports import render_facts
 
@@ -51,6 +58,8 @@ def _show_facts(kind: str, name: str, form: Literal["text", "markdown", "latex"]
         raise UsageError(f"facts are known of benchmarks, not of {kind}", hint=f"eyechart ls benchmarks {name}")
     member = registry.load("benchmark", name)
     opened = member() if isinstance(member, type) else member
+    if form == "bibtex":
+        return _show_references(name, opened.fact_tables() if isinstance(opened, TellsFacts) else (), json=json)
     if not isinstance(opened, TellsFacts):
         raise UsageError(f"{name} has no table of facts", hint="eyechart ls benchmarks hrscene has three")
     tables = opened.fact_tables()
@@ -64,6 +73,25 @@ def _show_facts(kind: str, name: str, form: Literal["text", "markdown", "latex"]
                 say(note)
     else:
         print_text(render_facts(tables, form))
+    return 0
+
+
+def _show_references(name: str, tables: "tuple[FactTable, ...]", *, json: bool) -> int:
+    """Print BibTeX of a benchmark and of the datasets that its tables name."""
+    from eyechart.benchmarks._cited import benchmark_keys, bibtex, references, source_keys
+
+    datasets = [row[0] for table in tables if table.name == "origins" for row in table.rows]
+    keys = tuple(dict.fromkeys([*benchmark_keys(name), *(key for one in datasets for key in source_keys(one))]))
+    if not keys:
+        raise UsageError(f"what to cite for {name} is not known here", hint="cite where its questions come from")
+    if json:
+        print_json({key: references()[key] for key in keys})
+    else:
+        print_text(f"{bibtex(keys, _NO_RUN)}\n")
+    unknown = [one for one in datasets if not source_keys(one)]
+    if unknown:
+        say(f"not known here, cite where they come from: {', '.join(unknown)}")
+    say("the report of a run adds the sources of its questions, its statistics and eyechart")
     return 0
 
 
