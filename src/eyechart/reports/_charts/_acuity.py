@@ -62,7 +62,7 @@ def acuity_charts(summary: Summary) -> tuple[JsonObject, ...]:
     bars["encoding"] = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": color}
     hollow: JsonObject = {"condition": {"test": "datum.is_joined", "value": 0.15}, "value": 1}
     marks = points({"x": x, "y": y, **series, "stroke": color, "fillOpacity": hollow, "tooltip": shown})
-    layers = [
+    layers: list[JsonObject] = [
         *_pooled(acuity, summary.chance or 0.0, x),
         *chance_line(summary.chance),
         bars,
@@ -147,7 +147,7 @@ def seen_charts(summary: Summary) -> tuple[JsonObject, ...]:
     x = _px_axis(edges[0] / 1.1, edges[-1] * 1.1, _TITLE, count_note(band.estimate for band in bands))
     y = accuracy_y()
     shown = tooltip(view="target seen", said="accuracy, interval", asked="n")
-    layers = [
+    layers: list[JsonObject] = [
         *chance_line(summary.chance),
         {
             "mark": {"type": "rule", "color": ACCENT, "strokeWidth": 1.2, "opacity": 0.6},

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 
 from eyechart.figures import format_px
-from eyechart.figures._series import Point, context_points, count_note, original_estimate, resolution_points
+from eyechart.figures._numbers import format_label
+from eyechart.figures._series import Level, Point, context_levels, count_note, resolution_points
 from eyechart.reports._charts._frame import (
     ACCENT,
     ACCURACY_TOOLTIP,
@@ -53,7 +54,7 @@ def resolution_charts(summary: Summary) -> tuple[JsonObject, ...]:
     }
     y = accuracy_y()
     shown = tooltip(**ACCURACY_TOOLTIP, seen="target seen, px")
-    layers = [
+    layers: list[JsonObject] = [
         *_limit(found),
         {
             "mark": {"type": "area", "color": ACCENT, "opacity": 0.16},
@@ -101,10 +102,12 @@ def _limit(found: Iterable[Point]) -> list[JsonObject]:
 
 
 def context_charts(summary: Summary) -> tuple[JsonObject, ...]:
-    """Return accuracy of crops, whitegrounds and target-only views against the shown area, on a log axis."""
-    families = context_points(summary)
-    if not families:
-        return ()
+    """Return accuracy of crops, whitegrounds and target-only views against the shown area, one chart per level."""
+    return tuple(_level_chart(level, summary) for level in context_levels(summary))
+
+
+def _level_chart(level: Level, summary: Summary) -> JsonObject:
+    families = level.families
     ratios = sorted({point.x for found in families.values() for point in found if point.x})
     canvas = max(ratios, default=1.0) * _CANVAS_FACTOR
     rows = [
@@ -126,6 +129,7 @@ def context_charts(summary: Summary) -> tuple[JsonObject, ...]:
         marks.append(canvas)
     edge = max(ratios, default=0.0) * 1.5
     shown = [point.estimate for found in families.values() for point in found]
+    within = f", in {format_label(level.name)}" if level.name else ""
     x: JsonObject = {
         "field": "ratio",
         "type": "quantitative",
@@ -133,14 +137,16 @@ def context_charts(summary: Summary) -> tuple[JsonObject, ...]:
         "axis": ticks(
             marks,
             f"datum.value > {edge} ? 'canvas' : format(datum.value, '~r') + '×'",
-            "shown area as a multiple of the target’s",
-            count_note(shown),
+            f"shown area as a multiple of the target’s{within}",
+            count_note([*shown, level.original] if level.original else shown),
         ),
     }
-    return (_series_chart(rows, x, [family.replace("_", " ") for family in families], summary),)
+    return _series_chart(rows, x, [family.replace("_", " ") for family in families], level.original, summary.chance)
 
 
-def _series_chart(rows: list[JsonObject], x: JsonObject, names: list[str], summary: Summary) -> JsonObject:
+def _series_chart(
+    rows: list[JsonObject], x: JsonObject, names: list[str], original: Estimate | None, chance: float | None
+) -> JsonObject:
     """Return a chart of several families, each with its colour, marker and dashes; a click in the legend picks one."""
     looks = [LOOKS[name.replace(" ", "_")] for name in names]
     series = _series_channels("family", names, looks)
@@ -153,8 +159,8 @@ def _series_chart(rows: list[JsonObject], x: JsonObject, names: list[str], summa
     return chart(
         rows,
         [
-            *_original(original_estimate(summary)),
-            *chance_line(summary.chance),
+            *_original(original),
+            *chance_line(chance),
             bars,
             *_lines(x, y, series["color"], dict(zip(names, looks, strict=True)), opacity=faded),
             marks,

@@ -141,7 +141,7 @@ def _distance(grid: GridSummary) -> JsonObject:
         )
         for point in grid.curve
     ]
-    layers = [
+    layers: list[JsonObject] = [
         {
             "mark": {"type": "area", "color": MUTED, "opacity": 0.2},
             "encoding": {"x": x, "y": {**y, "field": "null_low"}, "y2": {"field": "null_high"}},
