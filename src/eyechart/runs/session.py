@@ -19,7 +19,7 @@ from eyechart.runs.execute import Asker, read_identity, utc_now, writer_name
 from eyechart.runs.folders import Origin, find_or_create
 from eyechart.runs.foresight import Foresight, fit_for, foresee, told_rule
 from eyechart.runs.gold import told_answer
-from eyechart.runs.listening import Beginning, FollowsScores, Listener, Silent
+from eyechart.runs.listening import Beginning, Listener, Silent
 from eyechart.runs.matching import gauge_for
 from eyechart.runs.options import RunOptions, batch_limits, checked, expected_cost, why_not
 from eyechart.runs.outcome import Asked, Outcome
@@ -32,7 +32,7 @@ from eyechart.runs.retrying import Stop
 from eyechart.runs.score import score_run
 from eyechart.runs.shard import ids_of
 from eyechart.runs.sights import read_sights
-from eyechart.runs.so_far import ScoringListener
+from eyechart.runs.so_far import ScoringListener, with_scores
 from eyechart.runs.spending import answer_dollars
 from eyechart.runs.store import AnswerWriter
 from eyechart.runs.summarise import summarise
@@ -184,7 +184,7 @@ class _Session:
         origin: Origin,
     ) -> None:
         self._benchmark, self._model = benchmark, model
-        self._options, self._listener = options, _scoring(listener, options, plan)
+        self._options, self._listener = options, with_scores(listener, options.scorer or DEFAULT_SCORER, plan.questions)
         self.store, self.is_resumed = find_or_create(plan, options.where, origin, ahead.ledger(plan.requests))
         if options.registration is not None:
             keep_copy(options.registration, self.store.folder)
@@ -196,8 +196,7 @@ class _Session:
         self.n_open = sum(self._is_open(request) for request in plan.requests)
         self._listener.began(self._beginning(has_prediction=ahead.is_known))
         if isinstance(self._listener, ScoringListener) and self._index.rows:
-            own = (request for request in plan.requests if self._is_own(request) and request.id not in self._stale)
-            self._listener.judge_earlier(own, self.store.responses(self._index))
+            self._listener.judge_earlier(filter(self._is_fresh, plan.requests), self.store.responses(self._index))
         if isinstance(model, ReviewsPlan):
             for note in model.review_plan(_places(plan.requests)):
                 listener.noted(note)
@@ -323,17 +322,12 @@ class _Session:
         responses = {row.request_id: row for row in self.store.responses() if row.request_id in wanted}
         questions = {question.id: question for question in self._plan.questions}
         scorer, mode = open_scorer(self._options.scorer or DEFAULT_SCORER)
-        scores = {
-            request.id: scorer.score(
-                responses[request.id],
-                questions[request.question_id],
-                request.choices,
-                shown_answer(questions[request.question_id], request),
-                mode,
-            )
-            for request in first
-            if request.id in responses
-        }
+        scores = {}
+        for request in first:
+            if request.id in responses:
+                question = questions[request.question_id]
+                gold = shown_answer(question, request)
+                scores[request.id] = scorer.score(responses[request.id], question, request.choices, gold, mode)
         sights = read_sights(row for row in self.store.seen() if row.request_id in wanted)
         checked = check_first(first, responses, scores, sights)
         self._listener.checked(checked)
@@ -345,11 +339,14 @@ class _Session:
     def _is_own(self, request: Request) -> bool:
         return self._own is None or request.id in self._own
 
+    def _is_fresh(self, request: Request) -> bool:
+        return self._is_own(request) and request.id not in self._stale
+
     def _is_open(self, request: Request) -> bool:
         return self._is_own(request) and not self._is_settled(request)
 
     def _is_settled(self, request: Request) -> bool:
-        return not (request.id in self._stale or not self._index.is_settled(request.id))
+        return request.id not in self._stale and self._index.is_settled(request.id)
 
     def _find_stale(self, identity: ModelIdentity) -> dict[str, int]:
         is_known = identity.revision is not None or identity.fingerprint is not None
@@ -394,14 +391,6 @@ class _Session:
             estimated_dollars=self.store.run.estimated_dollars,
             price=self.store.run.price,
         )
-
-
-def _scoring(listener: Listener, options: RunOptions, plan: Plan) -> Listener:
-    """Return a listener that is told scores too, where it wants them."""
-    if not isinstance(listener, FollowsScores):
-        return listener
-    scorer, mode = open_scorer(options.scorer or DEFAULT_SCORER)
-    return ScoringListener(listener, scorer, mode, plan.questions)
 
 
 def _places(requests: Iterable[Request]) -> Iterator[tuple[str, str]]:
