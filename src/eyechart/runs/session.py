@@ -184,7 +184,7 @@ class _Session:
         origin: Origin,
     ) -> None:
         self._benchmark, self._model = benchmark, model
-        self._options, self._listener = options, with_scores(listener, options.scorer, plan.questions)
+        self._options, self._listener = options, with_scores(listener, options.scorer or DEFAULT_SCORER, plan.questions)
         self.store, self.is_resumed = find_or_create(plan, options.where, origin, ahead.ledger(plan.requests))
         if options.registration is not None:
             keep_copy(options.registration, self.store.folder)
@@ -196,8 +196,7 @@ class _Session:
         self.n_open = sum(self._is_open(request) for request in plan.requests)
         self._listener.began(self._beginning(has_prediction=ahead.is_known))
         if isinstance(self._listener, ScoringListener) and self._index.rows:
-            own = (request for request in plan.requests if self._is_own(request) and request.id not in self._stale)
-            self._listener.judge_earlier(own, self.store.responses(self._index))
+            self._listener.judge_earlier(filter(self._is_fresh, plan.requests), self.store.responses(self._index))
         if isinstance(model, ReviewsPlan):
             places = ((one.question_id, name) for one in plan.requests for name in (one.condition, one.view))
             for note in model.review_plan(places):
@@ -328,17 +327,12 @@ class _Session:
         responses = {row.request_id: row for row in self.store.responses() if row.request_id in wanted}
         questions = {question.id: question for question in self._plan.questions}
         scorer, mode = open_scorer(self._options.scorer or DEFAULT_SCORER)
-        scores = {
-            request.id: scorer.score(
-                responses[request.id],
-                questions[request.question_id],
-                request.choices,
-                shown_answer(questions[request.question_id], request),
-                mode,
-            )
-            for request in first
-            if request.id in responses
-        }
+        scores = {}
+        for request in first:
+            if request.id in responses:
+                question = questions[request.question_id]
+                gold = shown_answer(question, request)
+                scores[request.id] = scorer.score(responses[request.id], question, request.choices, gold, mode)
         sights = read_sights(row for row in self.store.seen() if row.request_id in wanted)
         checked = check_first(first, responses, scores, sights)
         self._listener.checked(checked)
@@ -350,11 +344,14 @@ class _Session:
     def _is_own(self, request: Request) -> bool:
         return self._own is None or request.id in self._own
 
+    def _is_fresh(self, request: Request) -> bool:
+        return self._is_own(request) and request.id not in self._stale
+
     def _is_open(self, request: Request) -> bool:
         return self._is_own(request) and not self._is_settled(request)
 
     def _is_settled(self, request: Request) -> bool:
-        return not (request.id in self._stale or not self._index.is_settled(request.id))
+        return request.id not in self._stale and self._index.is_settled(request.id)
 
     def _find_stale(self, identity: ModelIdentity) -> dict[str, int]:
         is_known = identity.revision is not None or identity.fingerprint is not None

@@ -3,24 +3,24 @@
 from collections.abc import Iterable, Sequence
 
 from eyechart.kinds import Scorer
-from eyechart.opening import DEFAULT_SCORER, open_scorer
+from eyechart.opening import open_scorer
 from eyechart.runs.gold import right_answer
 from eyechart.runs.listening import Beginning, CheckedAnswer, FollowsScores, Listener
 from eyechart.runs.score import JUDGE
 from eyechart.schema import Question, Request, Response
 
 
-def with_scores(listener: Listener, scorer: str | None, questions: Sequence[Question]) -> Listener:
+def with_scores(listener: Listener, scorer_id: str, questions: Sequence[Question]) -> Listener:
     """Return a listener that is told scores too, where it wants them.
 
     Args:
-        listener: Any listener.
-        scorer: Who judges, the default scorer if None.
+        listener: Is told.
+        scorer_id: Who judges.
         questions: All questions of the run.
     """
     if not isinstance(listener, FollowsScores):
         return listener
-    return ScoringListener(listener, *open_scorer(scorer or DEFAULT_SCORER), questions)
+    return ScoringListener(listener, *open_scorer(scorer_id), questions)
 
 
 class ScoringListener:
