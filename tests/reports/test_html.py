@@ -90,8 +90,8 @@ class TestEveryPage:
             for attribute in ("src", "href", "xlink:href", "action", "data", "poster", "srcset"):
                 assert attributes.get(attribute, "#").startswith("#"), (tag, attributes)
             assert not any(attribute.startswith("on") for attribute in attributes)
-        own = chart_script().text
-        assert not re.search(r"url\((?!#)|@import|https?://", pages[name].replace(own, ""))
+        rest = re.sub(r'<pre tabindex="0" id="bibtex-entries".*?</pre>', "", pages[name], flags=re.DOTALL)
+        assert not re.search(r"url\((?!#)|@import|https?://", rest.replace(chart_script().text, ""))
 
     def test_policy_forbids_the_network_and_every_script_but_one(self, name, pages):
         page = Page(pages[name])
@@ -102,13 +102,6 @@ class TestEveryPage:
         assert allowed == [f"'{script_digest(text)}'" for text in run]
         assert len(run) == bool(page.all("figure"))
 
-    def test_page_without_charts_runs_nothing(self, name, pages):
-        page = HtmlReport(is_static=True).render(CASES[name]())
-        assert "<script" not in page
-        assert "script-src" not in page
-        assert Page(page).all("svg") == Page(pages[name]).all("svg")
-        assert len(page) < len(pages[name]) - 700_000 or not Page(page).all("figure")
-
     def test_ids_are_distinct_and_every_reference_resolves(self, name, pages):
         page = Page(pages[name])
         ids = Counter(attributes["id"] for _, attributes in page.elements if "id" in attributes)
@@ -117,7 +110,8 @@ class TestEveryPage:
             references = attributes.get("aria-labelledby", "").split()
             references += [attributes["href"][1:]] if attributes.get("href", "").startswith("#") else []
             assert set(references) <= set(ids)
-        assert set(re.findall(r"url\(#([^)]+)\)", pages[name])) <= set(ids)
+        drawn = pages[name].replace(chart_script().text, "")
+        assert set(re.findall(r"url\(#([^)]+)\)", drawn)) <= set(ids)
 
     def test_landmarks_headings_and_tables_are_named(self, name, pages):
         page = Page(pages[name])
@@ -156,7 +150,7 @@ class TestEveryPage:
 @pytest.mark.filterwarnings("ignore:Glyph")
 def test_planted_markup_is_text_everywhere(pages):
     page = Page(pages["hostile"])
-    assert "<script>" not in pages["hostile"]
+    assert "<script>" not in pages["hostile"].replace(f"<script>{chart_script().text}</script>", "")
     assert page.text.count("<script>alert('x')</script>") > 15
     assert "\u202e" not in pages["hostile"]
     assert printable(HOSTILE) in page.text
@@ -190,6 +184,14 @@ def test_claims_link_to_the_row_of_their_contrast(pages):
 def test_run_without_contrasts_claims_nothing(pages):
     assert "This run supports no claim" in Page(pages["unanswered"]).text
     assert "Of 2 comparisons, none holds and 2 cannot be told apart." in Page(pages["unanimous"]).text
+
+
+def test_page_without_charts_runs_nothing(pages):
+    page = HtmlReport(is_static=True).render(demo_summary())
+    assert "<script" not in page
+    assert "script-src" not in page
+    assert Page(page).all("svg") == Page(pages["demo"]).all("svg")
+    assert len(page) < len(pages["demo"]) - 700_000
 
 
 def test_claim_evidence_and_verdict_are_one_sentence_of_the_findings():

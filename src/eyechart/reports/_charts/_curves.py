@@ -233,7 +233,7 @@ def size_charts(summary: Summary) -> tuple[JsonObject, ...]:
     y, shown = accuracy_y("Perf, %"), tooltip(view="grid", said="Perf, interval", asked="n", by_chance="by chance")
     bars = intervals(x, y)
     bars["encoding"] = {**_channels(bars), "color": series["color"]}
-    layers = [
+    layers: list[JsonObject] = [
         _grid_chance(x),
         bars,
         *_lines(x, y, series["color"], dict(zip(names, looks, strict=True))),

@@ -96,7 +96,10 @@
     });
     room.addEventListener("pointerleave", () => { tip.hidden = true; pick(-1); });
     room.addEventListener("blur", () => pick(-1));
-    return view.runAsync();
+    return view.runAsync().then(() => {
+      // The still picture has the numbers in words; marks without words would only be noise.
+      room.querySelectorAll("svg").forEach((drawing) => drawing.setAttribute("aria-hidden", "true"));
+    });
   }
 
   const refuse = () => Promise.reject(new Error("a report loads nothing"));
