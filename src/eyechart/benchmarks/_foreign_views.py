@@ -1,11 +1,13 @@
 """Views of a release whose ids no family of ours reads, by what their rows say of family and scale."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import cast
 
 from eyechart.errors import UsageError
+from eyechart.kinds import ViewKind
+from eyechart.registry import load, names
 from eyechart.schema import Crop, Downsample, Number, Original, TargetOnly, View, Whiteground
-from eyechart.views import format_view, parse_view
 
 _BY_AREA = {"crop": Crop, "whiteground": Whiteground, "targetonly": TargetOnly}
 _NO_LETTER = re.compile(r"[^a-z]")
@@ -26,10 +28,26 @@ def known_view(view_id: str, values: Mapping[str, object] | None = None) -> View
         >>> known_view("zoom3", {"view_family": "crop", "crop_area_multiplier": 3})
         Crop(area_ratio=3.0)
     """
-    try:
-        return parse_view(view_id)
-    except UsageError:
-        return None if values is None else _told(values)
+    spelled = _parsed(view_id)
+    return _told(values) if spelled is None and values is not None else spelled
+
+
+def own_id(view: View) -> str:
+    """Return our id of a view.
+
+    Raises:
+        UsageError: If a factor cannot be written with six decimals.
+    """
+    return next(kind.format(view) for kind in _families() if type(view) is kind.view)
+
+
+def _families() -> Iterator[ViewKind[View]]:
+    for name in names("view"):
+        yield cast("type[ViewKind[View]]", load("view", name))()
+
+
+def _parsed(view_id: str) -> View | None:
+    return next((view for kind in _families() if (view := kind.parse(view_id)) is not None), None)
 
 
 def _told(values: Mapping[str, object]) -> View | None:
@@ -54,6 +72,6 @@ def _positive(value: object) -> float | None:
 
 def _can_be_written(view: View) -> bool:
     try:
-        return parse_view(format_view(view)) == view
+        return _parsed(own_id(view)) == view
     except UsageError:
         return False

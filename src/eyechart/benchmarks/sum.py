@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from eyechart.benchmarks._foreign_views import known_view
+from eyechart.benchmarks._foreign_views import known_view, own_id
 from eyechart.benchmarks._release import (
     MEDIA_TYPES,
     MIRROR_OMISSIONS,
@@ -36,7 +36,6 @@ from eyechart.geometry import intersect, whole
 from eyechart.images.hash import file_sha256
 from eyechart.images.probe import probe_image
 from eyechart.schema import BenchmarkIdentity, Box, ImageRef, Question, Size, ViewImage, content_sha256
-from eyechart.views import format_view
 
 __all__ = ["SumKind"]
 
@@ -121,7 +120,7 @@ class SumBenchmark:
             if known_view(config) is None:
                 row = next(iter(self._view(config).values()), None)
                 view = known_view(config, row.values) if row else None
-                view_id = config if view is None else format_view(view)
+                view_id = config if view is None else own_id(view)
                 if view_id not in {*self._views, *found.values()}:
                     found[config] = view_id
         return found
