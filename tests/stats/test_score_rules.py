@@ -66,7 +66,8 @@ def _estimated(share, chance=0.25, n=200, condition="original"):
 
 
 @pytest.mark.parametrize(
-    ("share", "text"), [(0.97, "at the ceiling"), (0.26, "cannot be told from guessing"), (0.7, None)]
+    ("share", "text"),
+    [(0.97, "97.0 % is at the ceiling"), (0.26, "26.0 % cannot be told from guessing (25.0 %)"), (0.7, None)],
 )
 def test_compressed_accuracies_are_found(share, text):
     found = check_range(*_estimated(share))

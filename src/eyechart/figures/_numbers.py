@@ -16,13 +16,13 @@ _LONGEST_LABEL = 28
 
 
 def format_percent(fraction: float) -> str:
-    """Write a fraction in 0–1 as a percentage without its sign.
+    """Write a fraction as a percentage without its sign; corrected for chance it may lie below 0.
 
     Example:
-        >>> format_percent(0.625)
-        '62.5'
+        >>> format_percent(0.625), format_percent(-0.076), format_percent(-0.0001)
+        ('62.5', '−7.6', '0.0')
     """
-    return f"{100 * fraction:.1f}"
+    return f"{100 * fraction:.1f}".replace("-0.0", "0.0").replace("-", MINUS)
 
 
 def format_points(difference: float) -> str:

@@ -130,10 +130,11 @@ def check_range(estimate: Estimate, corrected: ChanceCorrectedTable) -> Finding 
         >>> check_range(estimate, corrected).code
         <Code.LOW_CEILING: 'LOW_CEILING'>
     """
+    accuracy, chance = 100 * estimate.value, 100 * float(corrected.chance)
     if estimate.value > _CEILING:
-        text = f"accuracy {estimate.value:.3f} is at the ceiling: a gain cannot show"
+        text = f"accuracy {accuracy:.1f} % is at the ceiling: a gain cannot show"
     elif float(corrected.low) <= 0.0:
-        text = f"accuracy {estimate.value:.3f} cannot be told from guessing ({float(corrected.chance):.3f})"
+        text = f"accuracy {accuracy:.1f} % cannot be told from guessing ({chance:.1f} %)"
     else:
         return None
     return Finding(
