@@ -15,6 +15,7 @@ from eyechart.runs.pictures import PictureSource
 from eyechart.runs.plan import PlanOptions
 
 VIEWS = "original,crop_3x,whiteground_3x,target_only_original,downsample_0_25"
+GRID = "grid_white_2x2_r0_c1"
 
 
 @pytest.fixture
@@ -28,7 +29,7 @@ def stored(make, tmp_path):
         image = msgspec.structs.replace(probe_image(path), exif_orientation=describe_form(path).exif_orientation)
         path.rename(tmp_path / f"{image.file_sha256}.{image.media_type.split('/')[1]}")
         benchmark = make.benchmark([msgspec.structs.replace(make.question(0), image=image)], folder=tmp_path)
-        plan = make.plan(benchmark=benchmark, views=VIEWS, options=PlanOptions(resampler=VIPS_RESAMPLER))
+        plan = make.plan(benchmark=benchmark, views=f"{VIEWS},{GRID}", options=PlanOptions(resampler=VIPS_RESAMPLER))
         return benchmark, {request.view: request.pictures[0] for request in plan.requests}
 
     return store
@@ -56,6 +57,14 @@ def test_views_read_in_parts_have_the_pixels_of_decoded_ones(stored, monkeypatch
         assert np.array_equal(sent.pixels(), pixels)
         assert np.array_equal(np.asarray(Image.open(io.BytesIO(sent.encoded()))), pixels)
         assert sent.pixel_sha256 == sha256
+
+
+def test_tile_of_a_grid_is_read_in_parts_and_has_the_pixels_of_a_decoded_one(stored, monkeypatch):
+    benchmark, pictures = stored()
+    expected = PictureSource(benchmark).draw(pictures[GRID])
+    limit(monkeypatch, 1000, 10**9)
+    monkeypatch.setattr("eyechart.runs.pictures.decode", lambda *_: pytest.fail("decoded at once"))
+    assert np.array_equal(PictureSource(benchmark).draw(pictures[GRID]), expected)
 
 
 def test_what_cannot_be_held_is_refused_and_ends_no_run(stored, monkeypatch):

@@ -9,7 +9,6 @@ import msgspec
 from eyechart.errors import BenchmarkError
 from eyechart.images.cache import DecodedCache
 from eyechart.images.encode import JpegSettings
-from eyechart.images.giga import needs_tiles
 from eyechart.images.grid_canvas import HRSCENE_JPEG, GridCanvas, squeeze_to_tile
 from eyechart.images.haystack import find_haystacks
 from eyechart.images.pixels import DecodedImage, Pixels
@@ -78,7 +77,7 @@ class GridSource:
         key = f"{image.file_sha256} {resampler} {geometry.tile.width}x{geometry.tile.height}"
 
         def squeezed() -> DecodedImage:
-            if needs_tiles(image.size):
+            if self._large.shrinks(image, picture.recipe.decode, resampler):
                 return DecodedImage.from_pixels(
                     self._large.shrink(image, picture.recipe.decode, geometry.tile, resampler)
                 )

@@ -60,16 +60,24 @@ class LargeSource:
 
     def serves(self, picture: Picture) -> bool:
         """Return whether a picture is a view of a file that is better read in parts than decoded."""
-        size, geometry = picture.image.size, picture.recipe.geometry
-        if not isinstance(geometry, Composition) or size.n_px <= MAX_HELD_PIXELS:
+        geometry = picture.recipe.geometry
+        if not isinstance(geometry, Composition):
             return False
-        if needs_tiles(size):
+        resampler = None if geometry.resized is None else picture.recipe.resampler or DEFAULT_RESAMPLER
+        return self._reads_in_parts(picture.image, picture.recipe.decode, resampler)
+
+    def shrinks(self, image: ImageRef, policy: DecodePolicy, resampler: str) -> bool:
+        """Return whether a whole picture is better shrunk by reading it in parts than after decoding."""
+        return self._reads_in_parts(image, policy, resampler)
+
+    def _reads_in_parts(self, image: ImageRef, policy: DecodePolicy, resampler: str | None) -> bool:
+        if image.size.n_px <= MAX_HELD_PIXELS:
+            return False
+        if needs_tiles(image.size):
             return True
-        is_turned = picture.image.exif_orientation != 1 and picture.recipe.decode.exif == "apply"
-        if geometry.resized is None:
-            return not is_turned
-        form = describe_form(self._path_of(picture.image))
-        return not is_turned and is_better_read_in_parts(form, picture.recipe.resampler or DEFAULT_RESAMPLER)
+        if image.exif_orientation != 1 and policy.exif == "apply":
+            return False
+        return resampler is None or is_better_read_in_parts(describe_form(self._path_of(image)), resampler)
 
     def draw(self, picture: Picture) -> Pixels:
         """Return the pixels of a view, shape (height, width, 3), uint8 RGB.
