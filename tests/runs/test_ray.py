@@ -59,7 +59,15 @@ EYECHART = {"model": {"deadly": DeadlyKind}}
 @pytest.fixture(scope="module")
 def cluster():
     ray = pytest.importorskip("ray")
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
+    # Ray gives its own processes thirty seconds to start; the first start on a slow machine reads all of it from disk.
+    for n_left in (2, 1, 0):
+        try:
+            ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
+            break
+        except Exception:
+            ray.shutdown()
+            if n_left == 0:
+                raise
     yield ray
     ray.shutdown()
 
