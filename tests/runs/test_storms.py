@@ -82,11 +82,10 @@ def test_a_storm_of_every_fault_ends_in_the_estimates_of_a_quiet_run(run, seed):
 def test_a_drip_of_bytes_and_a_server_that_hangs_are_given_up_in_time(run):
     script = Script(first=("slow-loris", "hang"))
     with ChatServer(answer=answer_from_picture, script=script) as server:
-        patience = Patience(first_wait_seconds=0.002, longest_wait_seconds=0.01, attempt_seconds=0.3)
+        patience = Patience(first_wait_seconds=0.002, longest_wait_seconds=0.01, attempt_seconds=2.0)
         outcome = run(server, "slow", loop=LoopSettings(concurrency=16, patience=patience), plan=PlanOptions(limit=3))
     assert outcome.exit_code == 0
-    # A slow machine may give up an honest answer too.
-    assert min(row.attempts for row in outcome.store.responses()) == 3
+    assert {row.attempts for row in outcome.store.responses()} == {3}
 
 
 def test_an_hour_long_retry_after_ends_cleanly_and_the_same_command_goes_on(run):
