@@ -200,3 +200,30 @@ def test_a_run_of_a_matched_design_is_grouped_by_its_conditions(make, tmp_path):
     values = {one.condition: one.value for one in outcome.summary.estimates}
     assert values == {"match_px_10": 1.0, "match_px_10_crop_3x": 0.0}
     assert estimate(table, outcome.summary.scorer, ()).effects == ()
+
+
+def test_each_level_of_a_matched_design_has_its_own_baseline_and_one_family_holds_all(make, tmp_path):
+    class Shrinking(make.model):
+        def predict_seen(self, sent):
+            return ObservedPicture(seen_size=Size(min(200, sent.width), min(150, sent.height)), evidence="executed")
+
+    # The crop always wins 1 - 0 = 1 at 8 px and nothing at 16 px, where the whole picture is read as well.
+    accuracy = {"match_px_8": 0.0, "match_px_16": 1.0, "match_px_8_crop_3x": 1.0, "match_px_16_crop_3x": 1.0}
+    outcome = run_benchmark(
+        make.benchmark([make.question(index) for index in range(40)]),
+        Shrinking(right_at(accuracy, default=0.0)),
+        resolve_views("original,crop_3x")[0],
+        make.prompt(),
+        options=RunOptions(
+            scorer="tiny_letter",
+            plan=PlanOptions(match="target-px=8,16"),
+            where=Destination(out=tmp_path / "run"),
+        ),
+    )
+    found = {(one.condition, one.baseline): one for one in outcome.summary.contrasts}
+    assert {pair: one.value for pair, one in found.items()} == {
+        ("match_px_16", "match_px_8"): 1.0,
+        ("match_px_8_crop_3x", "match_px_8"): 1.0,
+        ("match_px_16_crop_3x", "match_px_16"): 0.0,
+    }
+    assert {one.family for one in found.values()} == {"3 contrasts shown"}

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from eyechart.figures._numbers import format_count, format_label, format_level, format_n
+from eyechart.runs.contrasting import level_of
 from eyechart.schema import ConditionSummary, Contrast, Estimate, Summary, Value
 
 CONTEXT_FAMILIES = ("crop", "whiteground", "target_only")
@@ -81,21 +82,14 @@ class Level(Value, frozen=True):
 
 def context_levels(summary: Summary) -> tuple[Level, ...]:
     """Return every level at which a crop, whiteground or target-only view has a score, in the order of the summary."""
-    names = dict.fromkeys(_level_of(condition) for condition in summary.conditions)
+    names = dict.fromkeys(level_of(one.condition, one.view) for one in summary.conditions)
     levels = (_level(name, summary) for name in names)
     return tuple(level for level in levels if level.families)
 
 
-def _level_of(condition: ConditionSummary) -> str:
-    """Return what stands before the view in the name of a condition; only the whole picture has no name of its own."""
-    if is_plain(condition):
-        return ""
-    return condition.condition.removesuffix(f"_{condition.view}")
-
-
 def _level(name: str, summary: Summary) -> Level:
     found = accuracies(summary)
-    own = [condition for condition in summary.conditions if _level_of(condition) == name]
+    own = [one for one in summary.conditions if level_of(one.condition, one.view) == name]
     families = {}
     for family in CONTEXT_FAMILIES:
         points = [

@@ -13,6 +13,7 @@ from eyechart.runs.averages import estimate_averages
 from eyechart.runs.breakdowns import estimate_breakdowns
 from eyechart.runs.cells import Cell, RunTable, Slot, total_usage
 from eyechart.runs.closeness import block_close, find_close, repeated, with_noise, without_repeats
+from eyechart.runs.contrasting import contrast_all, same_recipes
 from eyechart.runs.effects import (
     count_flips,
     decompositions,
@@ -53,14 +54,11 @@ from eyechart.stats.conditions import (
     Pair,
     ScoreTable,
     accuracy_by_condition,
-    contrasts_against,
-    contrasts_between,
 )
 from eyechart.stats.findings import Finding as Rule
 from eyechart.stats.findings import attach
-from eyechart.views import IDENTICAL_VIEWS, parse_view
+from eyechart.views import parse_view
 
-BASELINE = "original"
 _MOST_NAMED = 5
 
 
@@ -117,7 +115,7 @@ def estimate(
     close = tuple(one for one in close if {one.condition, one.baseline} <= set(table.conditions))
     controls = (*same_recipes(table), *repeated(close))
     marks = concerning_contrasts(rules)
-    raw = contrast_all(scores, controls)
+    raw = contrast_all(table, scores, controls)
     is_control = {frozenset(pair) for pair in controls}
     headlines = [one for one in raw if frozenset((one.condition, one.baseline)) not in is_control]
     sensitivity = check_sensitivity(readings_of(table, scores, lenient or {}), headlines)
@@ -212,39 +210,6 @@ def score_table(table: RunTable, scorer_id: str) -> ScoreTable:
     return ScoreTable(values, present, table.image_groups, table.conditions, chance=table.chance, scorer=scorer_id)
 
 
-def contrast_all(scores: ScoreTable, controls: Sequence[Pair]) -> tuple[Contrast, ...]:
-    """Contrast every condition with the original, or with the first condition, and the negative controls.
-
-    Args:
-        scores: The scores.
-        controls: Pairs of conditions that show the same pictures.
-    """
-    if len(scores.conditions) < 2:  # noqa: PLR2004 -- a contrast has two sides
-        return ()
-    baseline = BASELINE if BASELINE in scores.conditions else scores.conditions[0]
-    against = contrasts_against(scores, baseline, negative_controls=controls)
-    apart = [pair for pair in controls if baseline not in pair]
-    return (*against, *contrasts_between(scores, apart, negative_controls=controls)) if apart else against
-
-
-def same_recipes(table: RunTable) -> tuple[Pair, ...]:
-    """Return the pairs of conditions that show the same pictures for every question both were asked.
-
-    These are the pairs that are identical by construction, and any other pair whose recipes agree throughout.
-    """
-    shown: list[dict[tuple[int, int], tuple[str, ...]]] = [{} for _ in table.conditions]
-    for (question, condition, slot), cell in table.cells.items():
-        shown[condition][question, slot] = cell.recipes
-    pairs = []
-    for second in range(len(table.conditions)):
-        for first in range(second):
-            names = (table.conditions[first], table.conditions[second])
-            is_known = names in IDENTICAL_VIEWS or names[::-1] in IDENTICAL_VIEWS
-            if is_known or _agree(shown[first], shown[second]):
-                pairs.append(names)
-    return tuple(pairs)
-
-
 def summarise_conditions(table: RunTable, views: Sequence[ViewImage]) -> tuple[ConditionSummary, ...]:
     """Return what happened under each condition, in the order of the run."""
     by_view: dict[str, list[ViewImage]] = {}
@@ -314,12 +279,6 @@ def _condition(table: RunTable, name: str, cells: Sequence[Cell], rows: Sequence
         states=_counts(cell.ending.state.value for cell in cells if cell.ending is not None),
         reasons=_counts(cell.reason for cell in cells if cell.reason is not None),
     )
-
-
-def _agree(first: Mapping[tuple[int, int], tuple[str, ...]], second: Mapping[tuple[int, int], tuple[str, ...]]) -> bool:
-    """Whether two conditions showed the same pictures wherever both were asked, and were asked together at all."""
-    shared = first.keys() & second.keys()
-    return bool(shared) and all(first[key] == second[key] for key in shared)
 
 
 def _fragile_warnings(sensitivity: Iterable[Sensitivity]) -> list[str]:
