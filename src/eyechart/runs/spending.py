@@ -10,7 +10,7 @@ from eyechart.schema import JsonObject, Request, Response, TokenPrice, Usage, Va
 from eyechart.seen.costs import ANSWER_TOKENS, cost_dollars, guess_tokens
 
 BATCH_DISCOUNT = 0.5
-"""TokenPrice of a batched answer against one asked by itself, at OpenAI and Anthropic alike."""
+"""Price of a batched answer against one asked by itself, at OpenAI and Anthropic alike."""
 BATCHED = "batch"
 """Key in ``Response.extra``: the provider's id of the batch that an answer came in."""
 
