@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from summaries import CASES, demo_summary, make_summary, matched_summary, sum_summary
 
-from eyechart.figures import accuracies, is_significant, main_baseline, main_contrasts
+from eyechart import registry
+from eyechart.figures import accuracies, is_significant, main_contrasts, name_baseline, name_difference
 from eyechart.figures._series import context_levels, list_note, resolution_points, unscored
+from eyechart.runs.baselines import baselines
 from eyechart.runs.findings import is_claimed
 from eyechart.schema import Contrast, Estimate
 
@@ -45,7 +47,7 @@ def test_baseline_is_the_one_most_contrasts_share_and_subsets_do_not_count():
     control = msgspec.structs.replace(summary.contrasts[0], baseline="crop_1x")
     subsets = tuple(msgspec.structs.replace(control, subset=str(index)) for index in range(9))
     changed = msgspec.structs.replace(summary, contrasts=(control, *subsets, *summary.contrasts))
-    assert main_baseline(changed) == "original"
+    assert name_baseline(changed) == "original"
     assert main_contrasts(changed) == main_contrasts(summary)
 
 
@@ -109,3 +111,31 @@ def test_first_of_two_accuracies_of_one_condition_counts():
     assert (
         accuracies(msgspec.structs.replace(summary, estimates=(estimate, *summary.estimates)))["original"] is estimate
     )
+
+
+def with_contrasts(summary):
+    """Return a matched design with a paired difference of every condition from its baseline."""
+    view_of = {one.condition: one.view for one in summary.conditions}
+    pairs = baselines(tuple(view_of), view_of).items()
+    found = tuple(
+        Contrast(name="paired difference", condition=condition, baseline=baseline, value=0.1, low=-0.1, high=0.3,
+                 n_questions=40, n_clusters=20, gained=8, lost=4, method="x", confidence=0.95)
+        for condition, baseline in pairs if condition != baseline
+    )  # fmt: skip
+    return msgspec.structs.replace(summary, contrasts=found)
+
+
+def test_levels_of_a_matched_design_have_baselines_of_their_own_and_every_text_says_which():
+    summary = with_contrasts(matched_summary())
+    found = main_contrasts(summary)
+    assert list(found.values()) == list(summary.contrasts)
+    assert name_baseline(summary) == "the original of the level"
+    assert name_difference(found["match_px_32_crop_3x"], summary) == "match_px_32_crop_3x"
+    assert name_difference(found["match_px_32"], summary) == "match_px_32 − match_px_8"
+    said = registry.load("figure", "view_forest")().describe(summary)
+    assert "from the original of the level" in said
+    assert "match_px_32 − match_px_8: +10" in said
+    of_one_level = msgspec.structs.replace(
+        summary, conditions=tuple(one for one in summary.conditions if one.condition.startswith("match_px_8"))
+    )
+    assert name_baseline(of_one_level) == "match_px_8"

@@ -4,7 +4,15 @@ import re
 
 import msgspec
 import pytest
-from summaries import CASES, demo_summary, make_summary, single_question_summary, sum_summary, unanswered_summary
+from summaries import (
+    CASES,
+    demo_summary,
+    make_summary,
+    matched_summary,
+    single_question_summary,
+    sum_summary,
+    unanswered_summary,
+)
 
 from eyechart.figures import format_contrast, format_estimate
 from eyechart.reports import render_table
@@ -55,6 +63,20 @@ def test_condition_without_score_is_words_and_dashes_and_never_zero():
     assert shown["missing"] == "700"
     for key in ("n", "difference", "p", "cannot_tell", "unreadable", "accuracy_sum"):
         assert shown[key] == "–", key
+
+
+def test_each_difference_names_its_baseline_where_there_are_several():
+    summary = matched_summary()
+    pairs = {"match_px_32": "match_px_8", "match_px_32_crop_3x": "match_px_32", "match_px_8_crop_3x": "match_px_8"}
+    one = demo_summary().contrasts[0]
+    contrasts = tuple(
+        msgspec.structs.replace(one, condition=condition, baseline=baseline) for condition, baseline in pairs.items()
+    )
+    table = render_table(msgspec.structs.replace(summary, contrasts=contrasts))
+    assert {condition: cells(table, condition)["baseline"] for condition in pairs} == pairs
+    assert cells(table, "match_px_8")["difference"] == "baseline"
+    assert cells(table, "match_px_8")["baseline"] == "–"
+    assert "baseline" not in keys(demo_summary())
 
 
 def test_no_cell_of_an_unanswered_run_is_zero():

@@ -29,7 +29,7 @@ from eyechart.figures._numbers import (
     format_px,
     format_size,
 )
-from eyechart.figures._series import accuracies, is_significant, main_baseline, main_contrasts
+from eyechart.figures._series import accuracies, is_significant, main_contrasts, name_baseline, name_difference
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,8 +49,9 @@ __all__ = [
     "format_px",
     "format_size",
     "is_significant",
-    "main_baseline",
     "main_contrasts",
+    "name_baseline",
+    "name_difference",
     "render_svg",
     "save_figure",
 ]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from eyechart.figures._numbers import format_count, format_label, format_level, format_n
-from eyechart.runs.contrasting import level_of
+from eyechart.runs.baselines import baselines, level_of
 from eyechart.schema import ConditionSummary, Contrast, Estimate, Summary, Value
 
 CONTEXT_FAMILIES = ("crop", "whiteground", "target_only")
@@ -34,13 +34,33 @@ def main_baseline(summary: Summary) -> str | None:
 
 
 def main_contrasts(summary: Summary) -> dict[str, Contrast]:
-    """Return the contrast of every condition with the main baseline, on all questions."""
-    baseline = main_baseline(summary)
+    """Return the contrast of every condition with its baseline, on all questions.
+
+    That is the main baseline, and in a matched design of several levels the original of its own level.
+    """
+    main = main_baseline(summary)
+    view_of = {one.condition: one.view for one in summary.conditions}
+    is_matched = not all(is_plain(condition) for condition in summary.conditions)
+    own = baselines(tuple(view_of), view_of) if is_matched else {}
     return {
         contrast.condition: contrast
         for contrast in summary.contrasts
-        if contrast.subset is None and contrast.baseline == baseline
+        if contrast.subset is None and contrast.baseline == own.get(contrast.condition, main)
     }
+
+
+def name_baseline(summary: Summary) -> str | None:
+    """Say what the main contrasts are differences from, None if there is none."""
+    names = {contrast.baseline for contrast in main_contrasts(summary).values()}
+    return "the original of the level" if len(names) > 1 else next(iter(names), None)
+
+
+def name_difference(contrast: Contrast, summary: Summary) -> str:
+    """Name a main contrast by its condition, and by its baseline too where that is not what ``name_baseline`` says."""
+    is_of_level = contrast.condition.startswith(f"{contrast.baseline}_")
+    if contrast.baseline == name_baseline(summary) or is_of_level:
+        return contrast.condition
+    return f"{contrast.condition} − {contrast.baseline}"
 
 
 def is_significant(contrast: Contrast) -> bool:

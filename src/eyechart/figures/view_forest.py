@@ -1,10 +1,18 @@
 """The paired difference of every view from the baseline."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from eyechart.figures._differences import difference_handles, draw_difference, points_limits, points_ticks
 from eyechart.figures._numbers import format_contrast, format_count, format_label, format_level, format_p
-from eyechart.figures._series import count_note, is_significant, list_note, main_baseline, main_contrasts
+from eyechart.figures._series import (
+    count_note,
+    is_significant,
+    list_note,
+    main_contrasts,
+    name_baseline,
+    name_difference,
+)
 from eyechart.figures._style import GRID, INK, drawing_style, settle_ticks, take_axes, write_note
 from eyechart.schema import Contrast, Summary
 
@@ -43,8 +51,8 @@ class ViewForest:
             target.axvline(0.0, color=INK, linewidth=0.8, zorder=1.5)
             for place, contrast in enumerate(contrasts):
                 draw_difference(target, place, contrast)
-            _draw_points_axis(target, contrasts, main_baseline(summary) or "")
-            _draw_names(target, contrasts)
+            _draw_points_axis(target, contrasts, name_baseline(summary) or "")
+            _draw_names(target, contrasts, [name_difference(contrast, summary) for contrast in contrasts])
             target.legend(
                 handles=difference_handles(contrasts), loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3,
                 frameon=False, handletextpad=0.2,
@@ -61,12 +69,13 @@ class ViewForest:
         if not contrasts:
             return ""
         rows = [
-            f"{contrast.condition}: {format_contrast(contrast)}, n = {format_count(contrast.n_questions)}"
+            f"{name_difference(contrast, summary)}: {format_contrast(contrast)}, "
+            f"n = {format_count(contrast.n_questions)}"
             f"{'' if contrast.p_adjusted is None else f', adjusted p {format_p(contrast.p_adjusted)}'}"
             for contrast in contrasts
         ]
         return (
-            f"Paired difference in accuracy from {main_baseline(summary)}, in percentage points with "
+            f"Paired difference in accuracy from {name_baseline(summary)}, in percentage points with "
             f"{format_level(contrasts[0].confidence)} intervals, for {summary.run.model.spec}. {'; '.join(rows)}."
         )
 
@@ -87,10 +96,10 @@ def _draw_points_axis(axes: "Axes", contrasts: tuple[Contrast, ...], baseline: s
     axes.grid(axis="x", color=GRID, linewidth=0.5)
 
 
-def _draw_names(axes: "Axes", contrasts: tuple[Contrast, ...]) -> None:
+def _draw_names(axes: "Axes", contrasts: tuple[Contrast, ...], names: Sequence[str]) -> None:
     """Name the rows from top to bottom, in bold where the difference holds after correction."""
     axes.set_ylim(len(contrasts) - 0.4, -0.6)
-    axes.set_yticks(range(len(contrasts)), labels=[format_label(contrast.condition) for contrast in contrasts])
+    axes.set_yticks(range(len(contrasts)), labels=[format_label(name) for name in names])
     for label, contrast in zip(axes.get_yticklabels(), contrasts, strict=True):
         label.set_fontweight("bold" if is_significant(contrast) else "normal")
     axes.spines["left"].set_visible(False)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from eyechart.figures._alternative_text import describe_estimate
 from eyechart.figures._numbers import format_count, format_label, format_percent
 from eyechart.figures._panels import stack_axes
-from eyechart.figures._series import accuracies, count_note, main_baseline
+from eyechart.figures._series import accuracies, count_note, main_contrasts
 from eyechart.figures._style import (
     ACCENT,
     INK,
@@ -115,17 +115,17 @@ def _say(pattern: AnswerPattern, names: Sequence[str]) -> str:
 
 
 def _discordance(summary: Summary) -> str:
-    """Say which view puts most questions right that are wrong under the baseline, and the reverse."""
-    baseline = main_baseline(summary)
-    names = summary.pattern_conditions
-    if baseline not in names:
+    """Say which view puts most questions right that are wrong under its baseline, and the reverse."""
+    names, shown = summary.pattern_conditions, _conditions(summary)
+    compared = main_contrasts(summary).values()
+    pairs = [(one.condition, one.baseline) for one in compared if one.condition in shown and one.baseline in names]
+    gained = {pair: _count(summary, *map(names.index, pair)) for pair in pairs}
+    if not gained:
         return ""
-    at = names.index(baseline)
-    gained = {name: _count(summary, place, at) for place, name in enumerate(_conditions(summary)) if name != baseline}
-    best = max(gained, key=lambda name: gained[name])
-    reverse = _count(summary, at, names.index(best))
+    best = max(gained, key=lambda pair: gained[pair])
+    reverse = _count(summary, *map(names.index, reversed(best)))
     return (
-        f"Right in {best} and wrong in {baseline}: {format_count(gained[best])} of "
+        f"Right in {best[0]} and wrong in {best[1]}: {format_count(gained[best])} of "
         f"{format_count(_n_questions(summary))} questions; the reverse: {format_count(reverse)}."
     )
 

@@ -1,6 +1,6 @@
 """The table of views as words and digits, shared by every report and by the terminal."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from eyechart.figures import (
     MISSING,
@@ -15,8 +15,8 @@ from eyechart.figures import (
     format_px,
     format_size,
     is_significant,
-    main_baseline,
     main_contrasts,
+    name_baseline,
 )
 from eyechart.reports._codes import explain_codes
 from eyechart.runs.grid_rows import collapse_grids
@@ -175,7 +175,8 @@ def _further_cells(contrast: Contrast) -> tuple[str, ...]:
 
 def _columns(summary: Summary, facts: list[_Facts]) -> list[tuple[Column, Cell]]:
     """Return the columns that this summary fills, each with how to fill it."""
-    baseline = main_baseline(summary)
+    compared = {fact.contrast.baseline for fact in facts if fact.contrast is not None}
+    baseline = f" from {name_baseline(summary)}" if len(compared) == 1 else ""
     level = format_level(summary.estimates[0].confidence) if summary.estimates else "95 %"
     has_seen = any(fact.condition.target_px_seen is not None for fact in facts)
     has_p = any(fact.contrast is not None and fact.contrast.p is not None for fact in facts)
@@ -191,9 +192,14 @@ def _columns(summary: Summary, facts: list[_Facts]) -> list[tuple[Column, Cell]]
             _accuracy_sum_cell,
         ),
         (
-            baseline is not None,
-            Column("difference", f"difference from {baseline}, points [{level}]"),
-            lambda fact: _difference_cell(fact, baseline),
+            bool(compared),
+            Column("difference", f"difference{baseline}, points [{level}]"),
+            lambda fact: _difference_cell(fact, compared),
+        ),
+        (
+            len(compared) > 1,
+            Column("baseline", "from", is_number=False),
+            lambda fact: MISSING if fact.contrast is None else fact.contrast.baseline,
         ),
         (
             any(_n_pairs_differ(fact) for fact in facts),
@@ -239,9 +245,9 @@ def _n_pairs_differ(fact: _Facts) -> bool:
     return fact.contrast.n_questions != fact.estimate.n_questions
 
 
-def _difference_cell(fact: _Facts, baseline: str | None) -> str:
+def _difference_cell(fact: _Facts, compared: Collection[str]) -> str:
     """Write the paired difference, starred where it holds after correction."""
-    if fact.condition.condition == baseline:
+    if fact.contrast is None and fact.condition.condition in compared:
         return "baseline"
     text = format_contrast(fact.contrast)
     return f"{text} {SIGNIFICANT}" if fact.contrast is not None and is_significant(fact.contrast) else text

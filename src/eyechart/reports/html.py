@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from eyechart.figures import main_baseline
+from eyechart.figures import name_baseline
 from eyechart.reports import _sections
 from eyechart.reports._anonymous import Cleaner
 from eyechart.reports._benchmark_sections import benchmark_sections
@@ -96,7 +96,7 @@ class HtmlReport:
             verdict_line=_sections.verdict_line(found),
             claims=first,
             further_claims=rest,
-            baseline=main_baseline(summary),
+            baseline=name_baseline(summary),
             figures=figures,
             script=None if script is None else Markup(script.text),  # noqa: S704 -- a file of ours
             script_policy="" if script is None else f"; script-src '{script.digest}'",

@@ -2,7 +2,15 @@
 
 from math import ceil, floor
 
-from eyechart.figures import format_contrast, format_count, format_p, format_percent, main_baseline, main_contrasts
+from eyechart.figures import (
+    format_contrast,
+    format_count,
+    format_p,
+    format_percent,
+    main_contrasts,
+    name_baseline,
+    name_difference,
+)
 from eyechart.figures._categories import category_estimates
 from eyechart.figures._series import count_note
 from eyechart.reports._charts._frame import (
@@ -37,11 +45,11 @@ def forest_charts(summary: Summary) -> tuple[JsonObject, ...]:
     )
     if not shown:
         return ()
-    rows = [_contrast_row(contrast) for contrast in shown]
+    rows = [_contrast_row(contrast, summary) for contrast in shown]
     low = 10 * floor(10 * min(contrast.low for contrast in shown))
     high = 10 * ceil(10 * max(contrast.high for contrast in shown))
     axis: JsonObject = {
-        "title": [f"difference from {printable(main_baseline(summary) or '')}, points", count_note(shown)],
+        "title": [f"difference from {printable(name_baseline(summary) or '')}, points", count_note(shown)],
         **AT_RIGHT,
         "grid": True,
         "format": "+d",
@@ -83,10 +91,10 @@ def forest_charts(summary: Summary) -> tuple[JsonObject, ...]:
     return (chart(rows, layers, height=_ROW_PX * len(rows)),)
 
 
-def _contrast_row(contrast: Contrast) -> JsonObject:
+def _contrast_row(contrast: Contrast, summary: Summary) -> JsonObject:
     verdict = verdict_of(contrast)
     return {
-        "view": printable(contrast.condition),
+        "view": printable(name_difference(contrast, summary)),
         "value": percent(contrast.value),
         "low": percent(contrast.low),
         "high": percent(contrast.high),

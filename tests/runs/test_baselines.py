@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eyechart.runs.contrasting import baselines, level_of
+from eyechart.runs.baselines import baselines, level_of
 from eyechart.runs.matching import MatchDesign
 from eyechart.schema import Original
 from eyechart.views import format_view, parse_view
