@@ -1,9 +1,11 @@
 """Laws of ``check --write-plan`` and ``--plan``: written once, read by run and report, changes said."""
 
 import json
+import tomllib
 
 import pytest
 from runs_made import question_file
+from servers.chat_server import ChatServer
 
 from eyechart.cli._app import run_app
 
@@ -64,3 +66,26 @@ def test_power_is_shown_per_task_without_asking(data, capsys):
 def test_wrong_studies_are_refused(data, flags, message, capsys):
     assert run_app(["check", *data, "original,crop_3x", *flags]) in {1, 2}
     assert message in capsys.readouterr().err
+
+
+def test_a_plan_of_a_matched_design_names_its_conditions_and_is_found_in_the_run(data, tmp_path, capsys, monkeypatch):
+    plan, out, match = str(tmp_path / "plan.toml"), str(tmp_path / "run"), ["--match", "target-px=6,12"]
+    rules = tmp_path / "rules.toml"
+    rules.write_text(
+        'provider = "openai"\n[[rules]]\nid = "own@1"\nmodels = ["local-vlm"]\nsource = "own"\ndate = 2026-11-01\n'
+        'confidence = "A"\nalgorithm = { kind = "fit", max_side_px = 800, tokens = 99 }\n'
+    )
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
+    views = "original,crop_3x,no_image"
+    assert run_app(["check", *data, views, *match, "--write-plan", plan]) == 0
+    assert "--match target-px=6,12: questions that cannot be matched are not asked" in capsys.readouterr().err
+    written = tomllib.loads((tmp_path / "plan.toml").read_text())
+    pairs = [(one["condition"], one["baseline"]) for one in written["hypothesis"]]
+    assert pairs == [("match_px_6_crop_3x", "match_px_6"), ("match_px_12_crop_3x", "match_px_12")]
+    asked = ["run", *data, views, *match, "--rules", str(rules), "--model", "openai/local-vlm", "--plan", plan]
+    with ChatServer(answer="B") as server:
+        assert run_app([*asked, "--base-url", server.base_url, "--out", out, "--json", "--no-report"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["registration"]["notes"] == []
+    confirmed = [(one["condition"], one["baseline"]) for one in summary["contrasts"] if one["role"] == "confirmatory"]
+    assert confirmed == pairs

@@ -11,7 +11,7 @@ from eyechart.errors import UsageError
 from eyechart.stats.corrections import Correction
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from eyechart.kinds import Benchmark
     from eyechart.runs.cells import RunTable
@@ -67,15 +67,28 @@ class StudyFlags:
         asked = (self.write_plan, self.effect, self.margin, self.discordance, self.pilot, self.grid)
         return bool(self.hypothesis) or any(value is not None for value in asked)
 
-    def show(self, benchmark: "Benchmark", views: "Sequence[View]", limit: int | None, *, json: bool) -> int:
-        """Print what the study can detect, and write its plan if a file is named; no model is asked."""
+    def show(
+        self, benchmark: "Benchmark", views: "Sequence[View]", limit: int | None, *, match: str | None, json: bool
+    ) -> int:
+        """Print what the study can detect, and write its plan if a file is named; no model is asked.
+
+        In a matched design the questions that some view cannot show at every level are not asked. Which these are says
+        the model's grid, so that n is the most that there can be.
+        """
         from eyechart.runs.plan import choose_questions
         from eyechart.runs.study import StudyOptions, study_power
         from eyechart.views import format_view
 
-        names = [format_view(view) for view in views]
+        if match is None:
+            view_of = {format_view(view): format_view(view) for view in views}
+        else:
+            from eyechart.runs.matching import parse_match
+
+            view_of = parse_match(match).conditions(views)
+            say(f"--match {match}: questions that cannot be matched are not asked, so that n may be smaller")
+        names = list(view_of)
         questions = choose_questions(tuple(benchmark.questions()), limit, 0)
-        hypotheses = self._hypotheses(names)
+        hypotheses = self._hypotheses(view_of)
         options = StudyOptions(
             alpha=self.alpha,
             power=self.power,
@@ -95,14 +108,16 @@ class StudyFlags:
             self._write(benchmark, questions, names, hypotheses, study)
         return 0
 
-    def _hypotheses(self, views: list[str]) -> "tuple[Hypothesis, ...]":
-        from eyechart.runs.registration import Hypothesis, primary_hypotheses
+    def _hypotheses(self, view_of: "Mapping[str, str]") -> "tuple[Hypothesis, ...]":
+        from eyechart.runs.registration import Hypothesis, matched_hypotheses, primary_hypotheses
         from eyechart.stats.estimands import name_pairs
         from eyechart.views import parse_view
 
         if not self.hypothesis:
-            return primary_hypotheses(views)
-        names = {pair.pair: pair.name for pair in name_pairs({view: parse_view(view) for view in views})}
+            is_matched = any(condition != view for condition, view in view_of.items())
+            return matched_hypotheses(view_of) if is_matched else primary_hypotheses(tuple(view_of))
+        plain = {name: parse_view(view) for name, view in view_of.items() if name == view}
+        names = {pair.pair: pair.name for pair in name_pairs(plain)}
         found = []
         for text in self.hypothesis:
             pair = tuple(part.strip() for part in text.split(","))

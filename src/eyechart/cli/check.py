@@ -65,7 +65,7 @@ def check(
     opened = open_named_benchmark(benchmark, data, option, boxes)
     named, _ = choose_views(opened, views)
     if study_flags.is_used:
-        return study_flags.show(opened, named, limit, json=json)
+        return study_flags.show(opened, named, limit, match=picture_flags.match_id(), json=json)
     today = datetime.datetime.now(tz=datetime.UTC).date()
     models = name_models(model, parse_pairs(setting, "--set"), today, base_url)
     table = check_benchmark(

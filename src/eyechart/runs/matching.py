@@ -91,6 +91,18 @@ class MatchDesign(Value, frozen=True):
             parts.append(f"{level:g}".replace(".", "_"))
         return "_".join(parts if isinstance(view, Original) else [*parts, format_view(view)])
 
+    def conditions(self, views: Sequence[View]) -> dict[str, str]:
+        """Return condition → view id of every condition, in the order of views and levels; blind views keep their name.
+
+        Example:
+            >>> MatchDesign("target-px", (8.0, 32.0)).conditions([Original()])
+            {'match_px_8': 'original', 'match_px_32': 'original'}
+        """
+        levels: tuple[float | None, ...] = self.levels or (None,)
+        blind = {format_view(view): format_view(view) for view in views if view.family in _BLIND}
+        seen = [view for view in views if view.family not in _BLIND]
+        return {self.condition(level, view): format_view(view) for view in seen for level in levels} | blind
+
 
 def parse_match(text: str) -> MatchDesign:
     """Return the design that a text names: ``target-px``, ``tokens``, each with ``=LEVEL,LEVEL`` if wanted.
@@ -194,9 +206,7 @@ class Matcher:
     @property
     def conditions(self) -> tuple[str, ...]:
         """The names of all conditions, in the order of views and levels."""
-        levels: tuple[float | None, ...] = self._design.levels or (None,)
-        names = [self._design.condition(level, view) for view in self._views for level in levels]
-        return (*names, *(format_view(view) for view in self._blind))
+        return tuple(self._design.conditions((*self._views, *self._blind)))
 
     def match(self, question: Question) -> tuple[Shown, ...]:
         """Return the pictures of a question under every condition, none if one of them cannot be matched."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from eyechart.errors import UsageError
+from eyechart.runs.baselines import level_of
 from eyechart.runs.files import write_whole
 from eyechart.schema import (
     BenchmarkIdentity,
@@ -128,6 +129,33 @@ def primary_hypotheses(views: Sequence[str]) -> tuple[Hypothesis, ...]:
             for view in views
             if view not in covered and frozenset((view, baseline)) not in controls
         ]
+    return tuple(found[:_MOST_HYPOTHESES])
+
+
+def matched_hypotheses(view_of: Mapping[str, str]) -> tuple[Hypothesis, ...]:
+    """Return the family to test by default in a matched design: the primary one of plain views, within every level.
+
+    The levels share the eight hypotheses; a view that shows no target stands in none.
+
+    Args:
+        view_of: Condition → view id, in the order of the run.
+
+    Example:
+        >>> found = matched_hypotheses({"match_px_8": "original", "match_px_8_crop_3x": "crop_3x",
+        ...                             "match_px_32": "original", "match_px_32_crop_3x": "crop_3x"})
+        >>> [(h.condition, h.baseline) for h in found]
+        [('match_px_8_crop_3x', 'match_px_8'), ('match_px_32_crop_3x', 'match_px_32')]
+    """
+    levels: dict[str, dict[str, str]] = {}
+    for condition, view in view_of.items():
+        if level := level_of(condition, view):
+            levels.setdefault(level, {})[view] = condition
+    most = max(1, _MOST_HYPOTHESES // max(1, len(levels)))
+    found = [
+        msgspec.structs.replace(one, condition=names[one.condition], baseline=names[one.baseline])
+        for names in levels.values()
+        for one in primary_hypotheses(tuple(names))[:most]
+    ]
     return tuple(found[:_MOST_HYPOTHESES])
 
 
