@@ -45,6 +45,20 @@ def test_a_region_has_the_pixels_and_notes_of_the_ordinary_decode(large, make_fo
     assert region.notes == expected.notes
 
 
+@pytest.mark.parametrize("name", FORMS)
+def test_regions_inside_the_last_one_are_not_read_again_and_have_the_same_pixels_and_notes(large, make_form, name):
+    expected = decode(make_form(name))
+    picture = large(name)
+    around = picture.region(KEPT)
+    picture.path.unlink()
+    for box in (KEPT, Box(10, 8, 29, 20), Box(9, 7, 10, 8), Box(29, 20, 30, 21)):
+        inside = picture.region(box)
+        assert np.array_equal(inside.pixels, expected.pixels[box.y0 : box.y1, box.x0 : box.x1])
+        assert (inside.notes, inside.source_size) == (around.notes, around.source_size)
+    with pytest.raises(ImageError, match=name):
+        picture.region(Box(8, 7, 30, 21))
+
+
 @pytest.mark.parametrize("name", ["rgb.png", "rgb.jpg", "grey.png", "grey16.png", "rgb16.png", "rgb.tif"])
 def test_a_downsample_has_the_pixels_of_the_resampler_of_that_name(large, make_form, name):
     picture = large(name)

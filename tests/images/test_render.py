@@ -76,6 +76,7 @@ def test_a_rotated_picture_is_rendered_rotated_if_the_policy_says_so(make_form, 
 def test_views_of_equal_geometry_share_their_bytes(photo, tmp_path):
     picture = render_views_of_picture(photo, list(VIEWS.items()), tmp_path / "out")
     by_name = {view.name: view.image for view in picture.views}
+    assert list(by_name) == list(VIEWS)
     assert by_name["crop_1x/a.png"] == by_name["target_only_1x/a.png"]
     assert by_name["whiteground_1x/a.png"] == by_name["target_only_original/a.png"]
     assert (tmp_path / "out/crop_1x/a.png").samefile(tmp_path / "out/target_only_1x/a.png")

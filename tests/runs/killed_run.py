@@ -5,22 +5,26 @@ import signal
 import sys
 from pathlib import Path
 
+import anyio._backends._asyncio  # noqa: F401 -- loaded before the fork: a round times the run, not imports
 import numpy as np
-import openai.resources.chat.completions  # noqa: F401 -- loaded before the fork: a round times the run, not imports
 import scipy.special  # noqa: F401 -- the same
+from openai import AsyncOpenAI
 from PIL import Image
 
 from eyechart.images.probe import probe_image
 from eyechart.kinds import ModelOptions
 from eyechart.opening import open_model
-from eyechart.registry import load_plugin
+from eyechart.registry import load, load_plugin
 from eyechart.runs.execute import LoopSettings
 from eyechart.runs.folders import Destination
 from eyechart.runs.session import RunOptions, run_benchmark
 from eyechart.schema import BenchmarkIdentity, Box, Question
 from eyechart.views import resolve_views
 
-VIEWS = "original,crop_3x,downsample_0_5"
+VIEWS = resolve_views("original,crop_3x,downsample_0_5")[0]
+CONCURRENCY = 4
+# What the client loads when it is made and first used is loaded here, before the fork.
+LOADED = (AsyncOpenAI(api_key="none").chat.completions, AsyncOpenAI(api_key="none").models, load("model", "openai"))
 
 
 class Pictures:
@@ -83,9 +87,11 @@ def ask_everything(folder: Path, out: Path, n_questions: int, base_url: str, plu
     outcome = run_benchmark(
         Pictures(folder, n_questions),
         open_model("openai/local-vlm", ModelOptions(base_url=base_url)),
-        resolve_views(VIEWS)[0],
+        VIEWS,
         Plain(),
-        options=RunOptions(where=Destination(out=out), scorer="tiny_letter", loop=LoopSettings(concurrency=4)),
+        options=RunOptions(
+            where=Destination(out=out), scorer="tiny_letter", loop=LoopSettings(concurrency=CONCURRENCY)
+        ),
     )
     return outcome.exit_code
 

@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 from eyechart.errors import ImageError, RefusedInputError
+from eyechart.images.hash import pixel_sha256
 from eyechart.images.probe import describe_form, probe_image
 from eyechart.images.resample import VIPS_RESAMPLER
 from eyechart.runs import large_pictures
@@ -57,6 +58,17 @@ def test_views_read_in_parts_have_the_pixels_of_decoded_ones(stored, monkeypatch
         assert np.array_equal(sent.pixels(), pixels)
         assert np.array_equal(np.asarray(Image.open(io.BytesIO(sent.encoded()))), pixels)
         assert sent.pixel_sha256 == sha256
+
+
+def test_views_of_one_target_are_read_once(stored, monkeypatch):
+    benchmark, pictures = stored()
+    expected = PictureSource(benchmark).draw(pictures["whiteground_3x"])
+    limit(monkeypatch, 1000, 10**6)
+    source = PictureSource(benchmark)
+    source.draw(pictures["crop_3x"])
+    benchmark.image_path(pictures["crop_3x"].image).unlink()
+    assert np.array_equal(source.draw(pictures["whiteground_3x"]), expected)
+    assert source.pixel_sha256(pictures["whiteground_3x"]) == pixel_sha256(expected)
 
 
 def test_tile_of_a_grid_is_read_in_parts_and_has_the_pixels_of_a_decoded_one(stored, monkeypatch):

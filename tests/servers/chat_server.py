@@ -25,6 +25,7 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -119,6 +120,14 @@ class ChatServer:
     def asked(self) -> Counter[str]:
         """How often each body arrived."""
         return Counter(entry.sha256 for entry in self.log if entry.event == "received")
+
+    def wait_until_left(self) -> None:
+        """Wait until everything that was sent before this call was received, and nobody is connected any more."""
+        # Connections are accepted in their order, so that those before this one are known once it is answered.
+        with urllib.request.urlopen(f"{self.base_url}/models") as reply:  # noqa: S310 -- loopback
+            reply.read()
+        while self._writers:
+            time.sleep(0.005)
 
     def __enter__(self) -> Self:
         self._thread.start()

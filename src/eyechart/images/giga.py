@@ -22,6 +22,8 @@ from eyechart.schema import Box, Composition, DecodePolicy, Size
 if TYPE_CHECKING:  # libvips is loaded by the first large picture, not by the import
     import pyvips
 
+# A region up to this many pixels is kept, at up to 7 bytes a pixel, for views that lie inside it.
+_MAX_KEPT_PX = 8_000_000
 _MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 
 
@@ -48,6 +50,8 @@ def is_better_read_in_parts(form: ImageForm, resampler: str) -> bool:
 class LargeImage:
     """A picture on disk from which regions are read as they are needed.
 
+    The last region is kept while it is small, so that the views of one target, asked largest first, are read once.
+
     Args:
         path: The file. Tiled TIFF gives any region in milliseconds; all else is read from its top to the region.
         policy: The decode policy; applying an EXIF orientation is refused.
@@ -63,6 +67,7 @@ class LargeImage:
         self.place = place or str(path)
         self.form = describe_form(path)
         self.size = self.form.size
+        self._kept: tuple[Box, DecodedImage] | None = None
         check_decodable(self.form, self.place)
         if self.form.exif_orientation != 1 and self.policy.exif == "apply":
             raise ImageError(
@@ -84,9 +89,16 @@ class LargeImage:
                 f"{self.place}: a region of {region.n_px:,} pixels, more than {MAX_DECODED_PIXELS:,} are not read",
                 hint="ask for a smaller region, or for a downsample",
             )
+        kept = self._kept
+        if kept is not None and _lies_in(box, kept[0]):
+            around, pixels = kept
+            inside = Box(box.x0 - around.x0, box.y0 - around.y0, box.x1 - around.x0, box.y1 - around.y0)
+            return DecodedImage(Image.fromarray(pixels.region(inside)), pixels.notes, self.size)
         cut = self._open().crop(int(box.x0), int(box.y0), region.width, region.height)
         rgb, notes = to_srgb(self._to_pillow(cut), self.form, self.policy.matte, self.place)
-        return DecodedImage(rgb, self._notes(notes), self.size)
+        decoded = DecodedImage(rgb, self._notes(notes), self.size)
+        self._kept = (box, decoded) if region.n_px <= _MAX_KEPT_PX else None
+        return decoded
 
     def downsample(self, size: Size, resampler: str = VIPS_RESAMPLER) -> DecodedImage:
         """Return the whole picture at a smaller size, read once from the top.
@@ -219,6 +231,10 @@ class LargeImage:
             f"{self.place}: libvips cannot decode it ({reason})",
             hint="the file is damaged, or uses a compression that this libvips does not read",
         )
+
+
+def _lies_in(inner: Box, outer: Box) -> bool:
+    return outer.x0 <= inner.x0 and outer.y0 <= inner.y0 and inner.x1 <= outer.x1 and inner.y1 <= outer.y1
 
 
 def _to_uchar(picture: "pyvips.Image") -> "pyvips.Image":

@@ -98,15 +98,20 @@ def render_views_of_picture(
     _check_names([name for name, _ in views])
     original = _open_original(path, settings, place or str(path))
     written: dict[tuple[Composition, bool], RenderedView] = {}
-    rendered = []
-    for name, geometry in views:
+    rendered: dict[str, RenderedView] = {}
+    # Where the picture is read in parts, a small region lies in a larger one that was just read.
+    for name, geometry in sorted(views, key=lambda view: -_kept_area(view[1])):
         twin = written.get((geometry, _is_jpeg(name)))
         if twin is None:
             twin = written[geometry, _is_jpeg(name)] = _write_view(original, name, geometry, out_dir, settings)
         else:
             link_or_copy(out_dir / twin.name, out_dir / name)
-        rendered.append(RenderedView(name, twin.image, twin.renderer))
-    return RenderedPicture(original.ref, original.notes, tuple(rendered))
+        rendered[name] = RenderedView(name, twin.image, twin.renderer)
+    return RenderedPicture(original.ref, original.notes, tuple(rendered[name] for name, _ in views))
+
+
+def _kept_area(geometry: Composition) -> float:
+    return 0.0 if geometry.kept is None else geometry.kept.area
 
 
 def _check_names(names: Iterable[str]) -> None:

@@ -57,6 +57,7 @@ class LargeSource:
         self._checked: set[str] = set()
         # One picture at a time: each may need 500 MB.
         self._lock = Lock()
+        self._last: tuple[str, DecodePolicy, LargeImage] | None = None
 
     def serves(self, picture: Picture) -> bool:
         """Return whether a picture is a view of a file that is better read in parts than decoded."""
@@ -116,21 +117,25 @@ class LargeSource:
             UsageError: If the resampler is another than ``vips-lanczos3@1``.
         """
         whole = Composition(canvas=image.size, kept=Box(0, 0, *image.size), resized=size)
-        path = self._path_of(image)
         with self._lock:
-            self.check_hash(image, path)
-            return LargeImage(path, policy).flat_parts(whole, resampler)[2]
+            return self._opened(image, policy).flat_parts(whole, resampler)[2]
 
     def _parts(self, picture: Picture) -> tuple[Size, tuple[int, int], Pixels]:
         geometry = picture.recipe.geometry
         assert isinstance(geometry, Composition)  # noqa: S101 -- see serves
         if geometry.kept is not None and geometry.resized is None:
             check_held(Size(int(geometry.kept.width), int(geometry.kept.height)))
-        path = self._path_of(picture.image)
         with self._lock:
-            self.check_hash(picture.image, path)
-            large = LargeImage(path, picture.recipe.decode)
+            large = self._opened(picture.image, picture.recipe.decode)
             return large.flat_parts(geometry, picture.recipe.resampler or DEFAULT_RESAMPLER)
+
+    def _opened(self, image: ImageRef, policy: DecodePolicy) -> LargeImage:
+        """Return a picture, the one of the last call if it is the same: it may have kept what a view shows."""
+        if self._last is None or self._last[:2] != (image.file_sha256, policy):
+            path = self._path_of(image)
+            self.check_hash(image, path)
+            self._last = (image.file_sha256, policy, LargeImage(path, policy))
+        return self._last[2]
 
     def check_hash(self, image: ImageRef, path: Path) -> None:
         """Refuse a file that changed since it was listed; it is read for this once.
