@@ -44,7 +44,7 @@ def check_svg(svg):
     assert "<text" not in svg
     assert "font-family" not in svg
     assert len(re.findall(r"<use [^>]*#DejaVuSans", svg)) > 10  # letters, as outlines that the file holds itself
-    assert {name for name in re.findall(r'href="#([^"]+)"', svg)} <= set(re.findall(r'id="([^"]+)"', svg))
+    assert set(re.findall(r'href="#([^"]+)"', svg)) <= set(re.findall(r'id="([^"]+)"', svg))
 
 
 def width_pt(pdf):

@@ -1,4 +1,4 @@
-"""Building, checking and fetching on the terminal: a bar, plain lines in a log, or events with ``--json``."""
+"""Building, checking, fetching, writing a site: a bar on a terminal, plain lines in a log, events with ``--json``."""
 
 import time
 
@@ -17,7 +17,7 @@ class WorkProgress:
     """Shows how far work is, on stderr. Use it as a context manager and call ``update`` as it goes.
 
     Args:
-        work: How it is called: build, verify or fetch.
+        work: How it is called: build, verify, fetch or site.
         unit: What is counted, such as images; ``bytes`` are written as megabytes.
         folder: Where it is done, for events.
         console: Where text goes.

@@ -1,6 +1,7 @@
 """The screens as plain files that open from a disk or any web host, with thumbnails and crops."""
 
 import io
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -51,7 +52,18 @@ class WrittenSite(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-def write_site(study: Study, out: Path, data: Path | None = None, options: SiteOptions | None = None) -> WrittenSite:
+def _tell_nobody(n_done: int, n_all: int) -> None:
+    del n_done, n_all
+
+
+def write_site(
+    study: Study,
+    out: Path,
+    data: Path | None = None,
+    options: SiteOptions | None = None,
+    *,
+    tell: Callable[[int, int], None] = _tell_nobody,
+) -> WrittenSite:
     """Write all screens of a study into a folder.
 
     Args:
@@ -59,6 +71,7 @@ def write_site(study: Study, out: Path, data: Path | None = None, options: SiteO
         out: A new or empty folder, or an older site of ours, whose files are replaced.
         data: File or folder of the pictures, where a run's own is not there any more.
         options: What to write.
+        tell: Called with how many pages of questions and answers are written, and of how many.
 
     Returns:
         Its first page, files and bytes.
@@ -82,11 +95,15 @@ def write_site(study: Study, out: Path, data: Path | None = None, options: SiteO
             page = _compared(top, number, other)
             if page is not None:
                 written.write(f"compare-{number}-{other}.html", page.encode())
+    n_done, n_all = 0, n_long_pages(study)
+    tell(n_done, n_all)
     written.write("grid.html", top.site_grid(_grid_data(study, pages)).encode())
     if len(study.runs) > 1:
         data_of_pairs = PairData(study, pages, pictures)
         for name, script in data_of_pairs.scripts():
             written.write(name, script)
+            n_done += 1
+            tell(n_done, n_all)
         written.write("pair.html", top.site_pair(data_of_pairs.page()).encode())
     for key in top.boards.keys:
         written.write(board_file(*key), top.leaderboard(key).encode())
@@ -96,8 +113,16 @@ def write_site(study: Study, out: Path, data: Path | None = None, options: SiteO
             name = pages[number][question.id]
             page = inner.question(number, question.id, Filter(sort="pattern"), page_name=name)
             written.write(f"questions/{name}", page.encode())
+            n_done += 1
+            tell(n_done, n_all)
     pictures.close()
     return WrittenSite(out / "index.html", written.n_files, written.n_bytes, pictures.notes)
+
+
+def n_long_pages(study: Study) -> int:
+    """Return how many files of a site take long: a page per question, and answers per view where runs are paired."""
+    n_questions = sum(len(run.table.questions) for run in study.runs)
+    return n_questions + (sum(len(run.table.conditions) for run in study.runs) if len(study.runs) > 1 else 0)
 
 
 class SitePictures:
