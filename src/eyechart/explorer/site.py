@@ -17,8 +17,9 @@ from eyechart.explorer.question import ViewPane
 from eyechart.explorer.screens import Screens
 from eyechart.explorer.server import asset_names, read_asset
 from eyechart.explorer.site_pair import PairData
-from eyechart.explorer.study import BASELINE, ExploredRun, Study
+from eyechart.explorer.study import ExploredRun, Study
 from eyechart.explorer.tiles import TileCutter
+from eyechart.runs.contrasting import BASELINE
 from eyechart.runs.files import write_whole
 from eyechart.schema import JsonObject, Size
 
@@ -180,7 +181,7 @@ class SitePictures:
             cutter.close()
 
     def _write(self, number: int, pane: ViewPane, seen: Size | None) -> JsonObject:
-        longest = _longest_side(pane.condition, self._options)
+        longest = _longest_side(self._study.run(number).table.view_of[pane.condition], self._options)
         pixels = self._cutter(number).thumbnail(pane.picture, seen, longest)
         height, width = pixels.shape[:2]
         is_exact = Size(width, height) == (seen or pane.picture.size)
@@ -223,10 +224,10 @@ class _Written:
         self.n_bytes += len(content)
 
 
-def _longest_side(condition: str, options: SiteOptions) -> int:
-    if condition == BASELINE:
+def _longest_side(view: str, options: SiteOptions) -> int:
+    if view == BASELINE:
         return options.original_px
-    return options.crop_px if condition.startswith(_CROP_FAMILIES) else options.whole_px
+    return options.crop_px if view.startswith(_CROP_FAMILIES) else options.whole_px
 
 
 def _compared(screens: Screens, first: int, second: int) -> str | None:
@@ -272,8 +273,9 @@ def _run_data(run: ExploredRun, pages: dict[str, str]) -> JsonObject:
     targets, seen = size_bands(run.target_px), size_bands(run.seen_px)
     return {
         "label": run.label,
-        "baseline": run.baseline,
+        "baselines": run.baselines,
         "conditions": run.table.conditions,
+        "views": [run.table.view_of[name] for name in run.table.conditions],
         "questions": [
             {
                 "id": question.id,
