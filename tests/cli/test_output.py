@@ -1,6 +1,7 @@
 """What commands print: no text from data can drive the terminal or the table's own markup."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -38,3 +39,10 @@ def test_escapes_and_marks_that_turn_the_text_do_nothing(show, capfdbinary):
 def test_json_is_read_back_as_it_was(capfdbinary):
     print_json({"text": ESCAPES})
     assert json.loads(capfdbinary.readouterr().out) == {"text": ESCAPES}
+
+
+def test_paths_are_text_in_json(capfdbinary):
+    print_json({"file": Path("a") / "b"})
+    assert json.loads(capfdbinary.readouterr().out) == {"file": "a/b"}
+    with pytest.raises(NotImplementedError, match="object has no form in JSON"):
+        print_json(object())

@@ -1,13 +1,17 @@
 """Laws of the static site: it loads nothing from elsewhere, says its size, and is the same each time."""
 
+import json
 import re
 
+import msgspec
 import pytest
 
+from eyechart.cli._app import run_app
+from eyechart.cli._events import Event, Progressed
 from eyechart.errors import UsageError
 from eyechart.explorer.site import SiteOptions, write_site
 
-from .conftest import SCRIPT
+from .conftest import SCRIPT, VIEWS, N
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +73,18 @@ def test_folder_of_others_is_not_written_into(study, tmp_path):
     (tmp_path / "mine.txt").write_text("keep")
     with pytest.raises(UsageError, match="holds other files"):
         write_site(study, tmp_path)
+
+
+def test_writing_a_site_tells_how_many_pages_are_done(explored_folders, data, tmp_path, capsys):
+    out = tmp_path / "out"
+    folders = list(map(str, explored_folders))
+    assert run_app(["export", "site", *folders, "--data", str(data), "--out", str(out), "--json"]) == 0
+    captured = capsys.readouterr()
+    events = [msgspec.json.decode(line, type=Event) for line in captured.err.splitlines()]
+    assert (events[0].work, events[0].folder) == ("site", str(out))
+    last = [one for one in events if isinstance(one, Progressed)][-1]
+    n_pages = len(list((out / "questions").glob("*.html")))
+    assert n_pages == 2 * N
+    assert last.unit == "pages"
+    assert last.n_done == last.n_all == n_pages + 2 * len(VIEWS.split(","))
+    assert json.loads(captured.out)["index"] == str(out / "index.html")

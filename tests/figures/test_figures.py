@@ -282,13 +282,9 @@ def test_same_numbers_give_the_same_bytes(tmp_path):
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_pdf_embeds_letters_as_type_42_and_no_date(name, tmp_path):
+def test_files_hold_no_date(name, tmp_path):
     pdf, svg, png = save_figure(draw(name, demo_summary()).figure, tmp_path, name)
-    content = pdf.read_bytes()
-    kinds = set(re.findall(rb"/Subtype /(Type0|Type1|Type3|TrueType|CIDFontType2)", content))
-    assert kinds == {b"Type0", b"CIDFontType2"}
-    assert content.count(b"/FontFile2 ") == content.count(b"/FontName ") > 0  # every font is in the file
-    assert b"CreationDate" not in content
+    assert b"CreationDate" not in pdf.read_bytes()
     assert png.read_bytes().startswith(b"\x89PNG")
     assert svg.read_text(encoding="utf-8").endswith("</svg>\n")
 

@@ -68,7 +68,6 @@ def run_app(arguments: Sequence[str]) -> int:
         arguments: The command line without the program's name.
     """
     app = build_app()
-    switch_events(False)
     try:
         result = app(arguments or ["--help"], exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
@@ -86,6 +85,8 @@ def run_app(arguments: Sequence[str]) -> int:
         return 0
     except OSError as error:
         return _show_system_error(error)
+    finally:
+        switch_events(False)  # one process may run several commands
     return result if isinstance(result, int) else 0
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from eyechart.cli._events import switch_events
 from eyechart.cli._flags import Plugin, load_plugins
 from eyechart.cli._output import Json, print_json, say
 
@@ -35,16 +36,20 @@ def site(
     Args:
         runs: Run folders.
     """
+    switch_events(json)
+    from eyechart.cli._work import WorkProgress
     from eyechart.explorer.site import SiteOptions, write_site
     from eyechart.explorer.study import read_study
 
     load_plugins(plugin)
     options = SiteOptions(views=views, original_px=original_px, crop_px=crop_px, whole_px=whole_px)
-    written = write_site(read_study(runs, scorer), out, data, options)
+    study = read_study(runs, scorer)
+    with WorkProgress("site", "pages", str(out)) as progress:
+        written = write_site(study, out, data, options, tell=progress.update)
     if json:
         print_json(written)
-        return 0
-    say(f"wrote {written.index}: {written.n_files:,} files, {written.n_bytes / 1e6:,.1f} MB")
+    else:
+        say(f"wrote {written.index}: {written.n_files:,} files, {written.n_bytes / 1e6:,.1f} MB")
     for note in written.notes:
         say(f"warning: {note}")
     return 0

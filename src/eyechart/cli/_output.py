@@ -2,6 +2,7 @@
 
 import re
 import sys
+from pathlib import PurePath
 from typing import Annotated
 
 import msgspec
@@ -31,9 +32,16 @@ def notes_console() -> Console:
 
 def print_json(value: object) -> None:
     """Print a value as indented JSON on stdout; characters that could drive a terminal are written as escapes."""
-    content = msgspec.json.format(msgspec.json.encode(value), indent=2)
+    content = msgspec.json.format(msgspec.json.encode(value, enc_hook=_plain), indent=2)
     sys.stdout.buffer.write(_UNSHOWN.sub(_escaped, content.decode()).encode() + b"\n")
     sys.stdout.buffer.flush()
+
+
+def _plain(value: object) -> str:
+    """Return a path as text; nothing else that JSON does not know is printed."""
+    if isinstance(value, PurePath):
+        return str(value)
+    raise NotImplementedError(f"{type(value).__name__} has no form in JSON")
 
 
 def print_text(text: str) -> None:

@@ -1,27 +1,26 @@
 """A run on the terminal: a bar per view where there is one, plain lines where there is none, events with ``--json``."""
 
-import time
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
 from rich.text import Text
 
 from eyechart.cli._app import printable
-from eyechart.cli._events import Began, Checked, Ended, Note, Progressed, Waiting, emit, has_events
+from eyechart.cli._display import Display
+from eyechart.cli._events import Began, Checked, Note, Progressed, Waiting, emit
 from eyechart.cli._meter import Meter, in_rate, in_time
-from eyechart.cli._output import notes_console, say
+from eyechart.cli._output import say
 from eyechart.cli._tally import Tally, in_points
 from eyechart.runs.listening import Beginning, CheckedAnswer
 from eyechart.schema import Request, Response, Score
 
-_EVENT_SECONDS = 1.0
 _LONGEST_RAW_ANSWER = 160
 _MOST_VIEWS = 8
 """A plain line names so many views one by one."""
 
 
-class RunProgress:
+class RunProgress(Display):
     """Shows how a run goes, on stderr. Use it as a context manager; it is a ``runs.listening.FollowsScores``.
 
     Args:
@@ -30,37 +29,13 @@ class RunProgress:
     """
 
     def __init__(self, console: Console | None = None, work: str = "run") -> None:
-        self._console, self._work = console or notes_console(), work
-        self._has_events = has_events()
-        self._has_bars = self._console.is_terminal and not self._has_events
-        self._bars = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=None),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[failed]}"),
-            TextColumn("{task.fields[accuracy]}"),
-            TextColumn("{task.fields[pace]}"),
-            console=self._console,
-            disable=not self._has_bars,
-            transient=True,
-        )
+        further = (TextColumn(f"{{task.fields[{name}]}}") for name in ("failed", "accuracy", "pace"))
+        columns = (TextColumn("{task.description}"), BarColumn(bar_width=None), MofNCompleteColumn(), *further)
+        super().__init__(work, *columns, console=console)
         self._rows: dict[str, TaskID] = {}
         self._all: TaskID | None = None
         self._tally = Tally({}, {}, None)
         self._meter = Meter()
-        self._told_at = 0.0
-
-    def __enter__(self) -> "RunProgress":
-        """Start drawing."""
-        self._bars.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Stop drawing."""
-        self._bars.stop()
-        if self._has_events:
-            emit(self._progressed())
-            emit(Ended(work=self._work))
 
     def began(self, beginning: Beginning) -> None:
         """Say where the run is kept and what is left to ask."""
@@ -100,9 +75,7 @@ class RunProgress:
         self._tally.add(request.condition, response)
         self._meter.note(self._tally.n_done)
         if self._has_events:
-            if time.monotonic() - self._told_at >= _EVENT_SECONDS:
-                self._told_at = time.monotonic()
-                emit(self._progressed())
+            self._tell()
         elif self._has_bars:
             self._draw(request.condition)
         elif self._meter.is_line_due(self._tally.n_all):

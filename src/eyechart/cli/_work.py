@@ -1,60 +1,42 @@
-"""Building, checking and fetching on the terminal: a bar, plain lines in a log, or events with ``--json``."""
+"""Building, checking, fetching, writing a site: a bar on a terminal, plain lines in a log, events with ``--json``."""
 
-import time
+from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
+from rich.progress import BarColumn, TextColumn
 
-from eyechart.cli._events import Began, Ended, Progressed, emit, has_events
+from eyechart.cli._display import Display
+from eyechart.cli._events import Began, Progressed, emit
 from eyechart.cli._meter import Meter, in_rate, in_time
-from eyechart.cli._output import notes_console, say
+from eyechart.cli._output import say
 
-_EVENT_SECONDS = 1.0
 _MEGA = 1e6
 
 
-class WorkProgress:
+class WorkProgress(Display):
     """Shows how far work is, on stderr. Use it as a context manager and call ``update`` as it goes.
 
     Args:
-        work: How it is called: build, verify or fetch.
+        work: How it is called: build, verify, fetch or site.
         unit: What is counted, such as images; ``bytes`` are written as megabytes.
         folder: Where it is done, for events.
         console: Where text goes.
     """
 
     def __init__(self, work: str, unit: str, folder: str = "", console: Console | None = None) -> None:
-        self._work, self._unit, self._folder = work, unit, folder
-        console = console or notes_console()
-        self._has_events = has_events()
-        self._has_bar = console.is_terminal and not self._has_events
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[counted]}"),
-            console=console,
-            disable=not self._has_bar,
-            transient=True,
-        )
-        self._task = self._bar.add_task(unit, total=None, counted="")
+        columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[counted]}"))
+        super().__init__(work, *columns, console=console)
+        self._unit, self._folder = unit, folder
+        self._task = self._bars.add_task(unit, total=None, counted="")
         self._meter: Meter | None = None
         self._n_done = 0
         self._n_all: int | None = None
-        self._told_at = 0.0
 
-    def __enter__(self) -> "WorkProgress":
+    def __enter__(self) -> Self:
         """Start drawing."""
-        self._bar.start()
         if self._has_events:
             emit(Began(work=self._work, folder=self._folder))
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Stop drawing."""
-        self._bar.stop()
-        if self._has_events:
-            emit(self._progressed())
-            emit(Ended(work=self._work))
+        return super().__enter__()
 
     def update(self, n_done: int, n_all: int | None, detail: str = "") -> None:
         """Tell how much is done.
@@ -69,11 +51,9 @@ class WorkProgress:
             self._meter = Meter(n_done)
         self._meter.note(n_done)
         if self._has_events:
-            if time.monotonic() - self._told_at >= _EVENT_SECONDS:
-                self._told_at = time.monotonic()
-                emit(self._progressed())
-        elif self._has_bar:
-            self._bar.update(
+            self._tell()
+        elif self._has_bars:
+            self._bars.update(
                 self._task, description=detail or self._unit, completed=n_done, total=n_all, counted=self._words()
             )
         elif self._meter.is_line_due(n_all):

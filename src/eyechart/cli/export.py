@@ -5,6 +5,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
+from eyechart.cli._anonymous import Hide, hidden_names
 from eyechart.cli._flags import Plugin, load_plugins
 from eyechart.cli._output import Json, print_json, say
 from eyechart.errors import UsageError
@@ -27,8 +28,9 @@ def write_table(
         str | None, Parameter(help="Judges every run, such as option_letter.lenient; the first run's own if left out.")
     ] = None,
     anonymous: Annotated[
-        bool, Parameter(negative="", help="Leave out the run's name and the organisation in the model's name.")
+        bool, Parameter(negative="", help="Leave out run name, user, host, paths, endpoint, organisation.")
     ] = False,
+    hide: Hide = (),
     plugin: Plugin = (),
     json: Json = False,
 ) -> int:
@@ -50,7 +52,9 @@ def write_table(
     chosen, mode = choose_scorer(stores[0], scorer)
     scorer_id = scorer_id_of(chosen, mode)
     tables = (read_table(store, scorer_id, judge(store, chosen, mode)) for store in stores)
-    n_rows = write_long((row for table in tables for row in long_rows(table, scorer_id, is_anonymous=anonymous)), out)
+    names = hidden_names(hide, is_anonymous=anonymous)
+    rows = (row for table in tables for row in long_rows(table, scorer_id, is_anonymous=anonymous, names=names))
+    n_rows = write_long(rows, out)
     if json:
         print_json({"file": str(out), "n_rows": n_rows})
     else:

@@ -1,13 +1,11 @@
 """Write the report of a run; no model is asked."""
 
-import contextlib
-import getpass
-import socket
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
+from eyechart.cli._anonymous import Hide, hidden_names
 from eyechart.cli._flags import Plugin, load_plugins
 from eyechart.cli._output import Json, print_json, say
 from eyechart.cli._results import say_departures
@@ -24,9 +22,7 @@ def report(
     anonymous: Annotated[
         bool, Parameter(negative="", help="Remove user, host, paths, endpoint and organisation.")
     ] = False,
-    hide: Annotated[
-        tuple[str, ...], Parameter(negative="", help="Further words to remove with --anonymous; may be repeated.")
-    ] = (),
+    hide: Hide = (),
     static: Annotated[
         bool,
         Parameter(negative="", help="Leave interactive charts and their script (0.8 MB) out of report.html."),
@@ -45,7 +41,7 @@ def report(
     Args:
         run: Run folder.
     """
-    from eyechart.reports import bibtex_of, write_all
+    from eyechart.reports import anonymise, bibtex_of, write_all
     from eyechart.runs.choosing import choose_scorer
     from eyechart.runs.files import write_whole
     from eyechart.runs.items import read_items
@@ -61,11 +57,11 @@ def report(
     scorer_id = score_run(store, chosen, mode)
     summary = summarise(store, scorer_id, registered)
     say_departures(summary)
-    names = (*hide, *_own_names()) if anonymous else hide
+    names = hidden_names(hide, is_anonymous=anonymous)
     items = read_items(store, scorer_id, registered)
     paths = write_all(summary, out or run, is_anonymous=anonymous, names=names, items=items, is_static=static)
     if bibtex is not None:
-        write_whole(bibtex, [bibtex_of(summary).encode()])
+        write_whole(bibtex, [bibtex_of(anonymise(summary, names) if anonymous else summary).encode()])
         paths = (*paths, bibtex)
     if json:
         print_json({"files": [str(path) for path in paths]})
@@ -73,12 +69,3 @@ def report(
         for path in paths:
             say(f"wrote {path}")
     return 0
-
-
-def _own_names() -> tuple[str, ...]:
-    """Return the login and the names of this machine, which an anonymous report must not hold."""
-    host = socket.gethostname()
-    names = [host, host.partition(".")[0]]
-    with contextlib.suppress(KeyError, OSError):  # a container's user may have no name
-        names.append(getpass.getuser())
-    return tuple(dict.fromkeys(names))

@@ -21,7 +21,7 @@ from eyechart.explorer.filters import (
     verdict_mask,
 )
 from eyechart.explorer.links import N_PER_PAGE, Links
-from eyechart.explorer.study import ExploredRun, Study
+from eyechart.explorer.study import CROP, ExploredRun, Study
 from eyechart.figures import format_contrast, format_count, format_n, format_p, format_percent, format_px
 from eyechart.runs.findings import is_claimed
 from eyechart.schema import Contrast
@@ -29,6 +29,7 @@ from eyechart.stats.arrays import Bools
 from eyechart.stats.conditions import ScoreTable, contrasts_between
 
 _CLIPPED_TEXT = 110
+_MOST_SHORTCUTS = 6
 
 
 class RunTab(msgspec.Struct, frozen=True):
@@ -201,22 +202,20 @@ def _shares(run: ExploredRun, chosen: Sequence[int]) -> tuple[str, ...]:
 def _shortcuts(study: Study, number: int, wanted: Filter) -> tuple[tuple[str, str, int], ...]:
     """Return the patterns that tell most, each with the query that chooses it and its count, commonest first."""
     run = study.run(number)
-    baseline = run.baseline
     others = matching(study, number, msgspec.structs.replace(wanted, right=(), wrong=(), unscored=()))
     codes = verdict_codes(run)
     at = {name: column for column, name in enumerate(run.table.conditions)}
     found = []
-    for condition in run.table.conditions:
+    for condition, baseline in run.baselines.items():
         if condition == baseline:
             continue
         for right, wrong in ((condition, baseline), (baseline, condition)):
             pattern = msgspec.structs.replace(wanted, right=(right,), wrong=(wrong,), unscored=())
             n_chosen = int((others & (codes[:, at[right]] == RIGHT) & (codes[:, at[wrong]] == WRONG)).sum())
             if n_chosen:
-                found.append((f"right in {right}, wrong in {wrong}", pattern.query(), n_chosen))
-    ranked = sorted(found, key=lambda entry: -entry[2])
-    preferred = [entry for entry in ranked if entry[0] == f"right in crop_3x, wrong in {baseline}"]
-    return tuple([*preferred, *(entry for entry in ranked if entry not in preferred)][:6])
+                entry = (f"right in {right}, wrong in {wrong}", pattern.query(), n_chosen)
+                found.append((run.table.view_of[right] != CROP, -n_chosen, entry))
+    return tuple(entry for *_, entry in sorted(found, key=lambda one: one[:2])[:_MOST_SHORTCUTS])
 
 
 def neighbours(study: Study, number: int, wanted: Filter, question_id: str) -> tuple[int, int, str | None, str | None]:
@@ -245,8 +244,11 @@ def compare_page(study: Study, first: int, second: int, links: Links) -> Compare
     """
     mine, other = study.run(first), study.run(second)
     if first == second:
-        pairs = [(one, mine.baseline) for one in mine.table.conditions if one != mine.baseline]
-        heading = f"{mine.label}: every view against {mine.baseline}"
+        pairs = [(one, base) for one, base in mine.baselines.items() if one != base]
+        whole = {base for _, base in pairs}
+        heading = (
+            f"{mine.label}: every view against {mine.baseline if len(whole) == 1 else 'the original of its level'}"
+        )
         note = (
             "Differences, intervals and corrected p are those of the run’s report; counts are of questions, and a "
             "question asked several times counts as right from a mean score of one half."

@@ -9,7 +9,7 @@ from eyechart.errors import UsageError
 from eyechart.explorer.filters import Filter
 from eyechart.explorer.links import Links
 from eyechart.explorer.pages import neighbours
-from eyechart.explorer.study import Entry, ExploredRun, Study
+from eyechart.explorer.study import CROP, Entry, ExploredRun, Study
 from eyechart.figures import format_size
 from eyechart.runs.gold import shown_cell
 from eyechart.schema import Box, Composition, Picture, Question, Size
@@ -328,5 +328,6 @@ def _default_panes(run: ExploredRun, panes: tuple[ViewPane, ...], wanted: Filter
     """Return the two conditions to open with: those of the choice, else the baseline and a crop."""
     shown = list(dict.fromkeys(pane.condition for pane in panes))
     named = [name.partition("@")[0] for _, name in wanted.verdicts]
-    preferred = [*reversed(named), run.baseline, "crop_3x", *shown]
+    crops = [name for name, base in run.baselines.items() if base == run.baseline and run.table.view_of[name] == CROP]
+    preferred = [*reversed(named), run.baseline, *crops, *shown]
     return tuple(dict.fromkeys(name for name in preferred if name in shown))[:2]

@@ -112,7 +112,7 @@ class Screens:
             screen="grid",
             current=number,
             grid=grid_page(self._study, number, wanted, self._links, page),
-            columns=[(_panes(name, run.baseline), escape(printable(name))) for name in run.table.conditions],
+            columns=[(_panes(name, run.baselines[name]), escape(printable(name))) for name in run.table.conditions],
             cells=_CELLS,
             sorts=[(name, _SORT_WORDS[name]) for name in SORTS],
         )

@@ -1,6 +1,7 @@
 """The screens as plain files that open from a disk or any web host, with thumbnails and crops."""
 
 import io
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -16,8 +17,9 @@ from eyechart.explorer.question import ViewPane
 from eyechart.explorer.screens import Screens
 from eyechart.explorer.server import asset_names, read_asset
 from eyechart.explorer.site_pair import PairData
-from eyechart.explorer.study import BASELINE, ExploredRun, Study
+from eyechart.explorer.study import ExploredRun, Study
 from eyechart.explorer.tiles import TileCutter
+from eyechart.runs.contrasting import BASELINE
 from eyechart.runs.files import write_whole
 from eyechart.schema import JsonObject, Size
 
@@ -51,7 +53,18 @@ class WrittenSite(msgspec.Struct, frozen=True):
     notes: tuple[str, ...]
 
 
-def write_site(study: Study, out: Path, data: Path | None = None, options: SiteOptions | None = None) -> WrittenSite:
+def _tell_nobody(n_done: int, n_all: int) -> None:
+    del n_done, n_all
+
+
+def write_site(
+    study: Study,
+    out: Path,
+    data: Path | None = None,
+    options: SiteOptions | None = None,
+    *,
+    tell: Callable[[int, int], None] = _tell_nobody,
+) -> WrittenSite:
     """Write all screens of a study into a folder.
 
     Args:
@@ -59,6 +72,7 @@ def write_site(study: Study, out: Path, data: Path | None = None, options: SiteO
         out: A new or empty folder, or an older site of ours, whose files are replaced.
         data: File or folder of the pictures, where a run's own is not there any more.
         options: What to write.
+        tell: Called with how many pages of questions and answers are written, and of how many.
 
     Returns:
         Its first page, files and bytes.
@@ -82,11 +96,15 @@ def write_site(study: Study, out: Path, data: Path | None = None, options: SiteO
             page = _compared(top, number, other)
             if page is not None:
                 written.write(f"compare-{number}-{other}.html", page.encode())
+    n_done, n_all = 0, n_long_pages(study)
+    tell(n_done, n_all)
     written.write("grid.html", top.site_grid(_grid_data(study, pages)).encode())
     if len(study.runs) > 1:
         data_of_pairs = PairData(study, pages, pictures)
         for name, script in data_of_pairs.scripts():
             written.write(name, script)
+            n_done += 1
+            tell(n_done, n_all)
         written.write("pair.html", top.site_pair(data_of_pairs.page()).encode())
     for key in top.boards.keys:
         written.write(board_file(*key), top.leaderboard(key).encode())
@@ -96,8 +114,16 @@ def write_site(study: Study, out: Path, data: Path | None = None, options: SiteO
             name = pages[number][question.id]
             page = inner.question(number, question.id, Filter(sort="pattern"), page_name=name)
             written.write(f"questions/{name}", page.encode())
+            n_done += 1
+            tell(n_done, n_all)
     pictures.close()
     return WrittenSite(out / "index.html", written.n_files, written.n_bytes, pictures.notes)
+
+
+def n_long_pages(study: Study) -> int:
+    """Return how many files of a site take long: a page per question, and answers per view where runs are paired."""
+    n_questions = sum(len(run.table.questions) for run in study.runs)
+    return n_questions + (sum(len(run.table.conditions) for run in study.runs) if len(study.runs) > 1 else 0)
 
 
 class SitePictures:
@@ -155,7 +181,7 @@ class SitePictures:
             cutter.close()
 
     def _write(self, number: int, pane: ViewPane, seen: Size | None) -> JsonObject:
-        longest = _longest_side(pane.condition, self._options)
+        longest = _longest_side(self._study.run(number).table.view_of[pane.condition], self._options)
         pixels = self._cutter(number).thumbnail(pane.picture, seen, longest)
         height, width = pixels.shape[:2]
         is_exact = Size(width, height) == (seen or pane.picture.size)
@@ -198,10 +224,10 @@ class _Written:
         self.n_bytes += len(content)
 
 
-def _longest_side(condition: str, options: SiteOptions) -> int:
-    if condition == BASELINE:
+def _longest_side(view: str, options: SiteOptions) -> int:
+    if view == BASELINE:
         return options.original_px
-    return options.crop_px if condition.startswith(_CROP_FAMILIES) else options.whole_px
+    return options.crop_px if view.startswith(_CROP_FAMILIES) else options.whole_px
 
 
 def _compared(screens: Screens, first: int, second: int) -> str | None:
@@ -247,8 +273,9 @@ def _run_data(run: ExploredRun, pages: dict[str, str]) -> JsonObject:
     targets, seen = size_bands(run.target_px), size_bands(run.seen_px)
     return {
         "label": run.label,
-        "baseline": run.baseline,
+        "baselines": run.baselines,
         "conditions": run.table.conditions,
+        "views": [run.table.view_of[name] for name in run.table.conditions],
         "questions": [
             {
                 "id": question.id,

@@ -13,14 +13,16 @@ from eyechart.errors import UsageError
 from eyechart.explorer.lines import LineIndex, Place, read_places
 from eyechart.runs.cells import Cell, RunTable, read_table, slot_at
 from eyechart.runs.choosing import choose_scorer
+from eyechart.runs.contrasting import baselines
 from eyechart.runs.score import judge, scorer_id_of
 from eyechart.runs.store import ESTIMATES_FILE, RunStore
 from eyechart.runs.summarise import estimate
 from eyechart.schema import Question, Request, Response, Score, Summary
 from eyechart.stats.arrays import Bools, Floats
 
-BASELINE = "original"
 _HALF = 0.5
+CROP = "crop_3x"
+"""The view to look at first beside the original."""
 Result = TypeVar("Result")
 
 
@@ -82,6 +84,7 @@ class ExploredRun(Memory):
         self._scores = {score.request_id: score for score in scores}
         self.table: RunTable = read_table(store, self.scorer_id, scores)
         self.summary: Summary = _summary(store, self.scorer_id, self.table)
+        self.baselines = baselines(self.table.conditions, self.table.view_of)
         self._position_of = {one.id: position for position, one in enumerate(self.table.questions)}
         values, present = self.table.scores()
         self.values: Floats = values
@@ -93,8 +96,9 @@ class ExploredRun(Memory):
         self.seen_sizes = frozenset(
             cell.sight.seen_size for cell in self.table.cells.values() if cell.sight and cell.sight.seen_size
         )
-        self.target_px = _target_px(self.table, seen=False)
-        self.seen_px = _target_px(self.table, seen=True)
+        first = self.table.conditions.index(self.baseline)
+        self.target_px = _target_px(self.table, first, seen=False)
+        self.seen_px = _target_px(self.table, first, seen=True)
 
     @property
     def name(self) -> str:
@@ -114,8 +118,8 @@ class ExploredRun(Memory):
 
     @property
     def baseline(self) -> str:
-        """The condition that others are compared with: the original, or the first one."""
-        return BASELINE if BASELINE in self.table.conditions else self.table.conditions[0]
+        """The condition that is compared with nothing: the original, or the first one."""
+        return next(name for name, base in self.baselines.items() if name == base)
 
     def position(self, question_id: str) -> int | None:
         """Return where a question stands in the table, None if this run never asked it."""
@@ -259,17 +263,17 @@ def _index_questions(store: RunStore) -> LineIndex[str]:
     return LineIndex({msgspec.json.decode(text, type=_IdHead).id: place for place, text in places})
 
 
-def _target_px(table: RunTable, *, seen: bool) -> Floats:
-    """Return (n_questions,) shorter side of each target under the first condition, NaN where it is not known.
+def _target_px(table: RunTable, column: int, *, seen: bool) -> Floats:
+    """Return (n_questions,) shorter side of each target under one condition, NaN where it is not known.
 
     Args:
         table: The run.
+        column: The condition.
         seen: As the model saw it; else as it was sent.
     """
-    first = table.conditions.index(BASELINE) if BASELINE in table.conditions else 0
     found = np.full(len(table.questions), np.nan)
     for (question, condition, _), cell in table.cells.items():
-        if condition == first:
+        if condition == column:
             size = (cell.sight.target_px if cell.sight is not None else None) if seen else cell.target_px_sent
             if size is not None:
                 found[question] = size

@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +29,7 @@ ARRIVING_NAME = ".fetching"
 """Folder for files on their way; what stands elsewhere is whole and checked."""
 
 _RECORD_EVERY = 200
+_TELL_SECONDS = 1.0
 _MAX_FAILURES_IN_A_ROW = 10
 _SPARE_BYTES = 64 << 20
 
@@ -98,7 +100,10 @@ class Loader:
             while waiting and len(running) < 2 * self._n_at_once:
                 file = waiting.pop()
                 running[pool.submit(self._load_one, file)] = file
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
+            done = wait(running, timeout=_TELL_SECONDS, return_when=FIRST_COMPLETED).done
+            if not done:
+                self._tell_of_parts()
+            for future in done:
                 file = running.pop(future)
                 try:
                     self._note(file, future.result())
@@ -128,6 +133,15 @@ class Loader:
         if len(self._arrived) >= _RECORD_EVERY:
             self._remember()
         self._tell(LoadProgress(n_files=1, n_bytes=fetched.n_bytes))
+
+    def _tell_of_parts(self) -> None:
+        """Tell how much has arrived of files that are still on their way: one file may be gigabytes."""
+        if self._on_progress is None:
+            return
+        n_bytes = self._progress.n_bytes
+        with suppress(OSError):  # what has just arrived is gone from here
+            n_bytes += sum(path.stat().st_size for path in self._arriving.rglob("*") if path.is_file())
+        self._on_progress(self._progress._replace(n_bytes=min(n_bytes, self._progress.n_bytes_all)))
 
     def _tell(self, more: LoadProgress) -> None:
         self._progress = LoadProgress(*(before + new for before, new in zip(self._progress, more, strict=True)))

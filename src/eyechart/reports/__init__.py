@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, cast
 
 from eyechart import registry
 from eyechart.figures import save_figure
-from eyechart.reports._anonymous import anonymise, cleaner_of
 from eyechart.reports._benchmark_sections import average_table
 from eyechart.reports._board import board_title, interval_rows, latex_board, markdown_board, text_board, text_rows
 from eyechart.reports._board_html import HtmlBoard, board_table, html_board
@@ -27,6 +26,7 @@ from eyechart.reports._question_page import format_box, write_question_page
 from eyechart.reports._references import bibtex_of
 from eyechart.reports._regions import grid_tables
 from eyechart.reports._table import Column, Row, Table, render_table
+from eyechart.runs.anonymous import anonymise, cleaner_of
 from eyechart.schema import Summary
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ __all__ = [
     "Row",
     "Table",
     "anonymise",
+    "anonymise_both",
     "average_table",
     "bibtex_of",
     "board_table",
@@ -92,15 +93,34 @@ def write_all(
     """
     from eyechart.reports.html import HtmlReport  # deferred: a terminal table needs no template engine
 
-    shown = anonymise(summary, names) if is_anonymous else summary
-    cleaner = cleaner_of(summary, names) if is_anonymous else None
-    page = HtmlReport(notices, is_anonymous=is_anonymous, items=items, cleaner=cleaner, is_static=is_static)
+    shown, carried = anonymise_both(summary, items, names) if is_anonymous else (summary, items)
+    page = HtmlReport(notices, is_anonymous=is_anonymous, items=carried, is_static=is_static)
     written = [page.write(shown, out)]
     others = [name for name in registry.names("report") if name != "html"]
     written += [cast("type[ReportWriter]", registry.load("report", name))().write(shown, out) for name in others]
     for drawn in drawn_figures(shown):
         written += save_figure(drawn.figure, out / "figures", drawn.name)
     return tuple(written)
+
+
+def anonymise_both(
+    summary: Summary, items: "Items | None", names: Collection[str] = ()
+) -> tuple[Summary, "Items | None"]:
+    """Return a summary without names, and the items that it follows from again.
+
+    Args:
+        summary: The summary.
+        items: The run that it was made from, if there is one.
+        names: Words to remove besides those that are recognised.
+    """
+    cleaner = cleaner_of(summary, names)
+    if items is None:
+        return cleaner.summary(summary), None
+    from eyechart.runs.anonymous_items import anonymise_items  # deferred, with numpy: a summary alone needs it not
+    from eyechart.runs.summarise import summarise_items
+
+    clean = anonymise_items(items, cleaner)
+    return cleaner.summary(summarise_items(clean)), clean
 
 
 def check_report(path: Path) -> "PageCheck":

@@ -11,11 +11,10 @@ import msgspec
 from markupsafe import Markup
 
 from eyechart.errors import SchemaError, StoreError
-from eyechart.reports._anonymous import Cleaner
 from eyechart.reports._inline_json import inline_json
 from eyechart.reports._scripts import script_digest
 from eyechart.runs.items import Items, pack_items, unpack_items
-from eyechart.schema import JsonObject, Summary, Value
+from eyechart.schema import Value
 
 SCRIPT_ID = "eyechart-items"
 _SCRIPT = re.compile(rf'<script type="application/json" id="{SCRIPT_ID}">(.*?)</script>', re.DOTALL)
@@ -52,19 +51,14 @@ class PageCheck(Value, frozen=True):
     differences: tuple[Difference, ...]
 
 
-def carry(items: Items, summary: Summary, page: CarriedPage, cleaner: Cleaner | None) -> Markup:
+def carry(items: Items, page: CarriedPage) -> Markup:
     """Return the inside of the script tag that holds the items; nothing in it can end the tag.
 
     Args:
-        items: The run.
-        summary: The summary that is printed, without names where ``cleaner`` is given.
+        items: The run, without names where the page has none.
         page: What else the page was written with.
-        cleaner: Cleans the texts of the items.
     """
-    packed = pack_items(items, summary.run)
-    if cleaner is not None:
-        packed = _cleaned(packed, cleaner)
-    return inline_json({"page": msgspec.to_builtins(page), **packed})
+    return inline_json({"page": msgspec.to_builtins(page), **pack_items(items)})
 
 
 def read_page(path: Path) -> tuple[str, CarriedPage, Items]:
@@ -149,17 +143,3 @@ def _run(page: str) -> Iterator[str]:
     for attributes, content in _ANY_SCRIPT.findall(page):
         if not _DATA_SCRIPT.search(attributes):
             yield f"script {script_digest(content)}"
-
-
-def _cleaned(packed: JsonObject, cleaner: Cleaner) -> JsonObject:
-    """Return packed items without names: texts of answers' errors, notes and settings; ids stay different."""
-    columns = packed["items"]
-    table = packed["table"]
-    if not isinstance(columns, dict) or not isinstance(table, dict):
-        raise TypeError("packed items are objects")
-    for name in ("ending.error", "ending.provider_fingerprint"):
-        if name in columns:
-            columns[name] = {**columns[name], "values": cleaner.built_in(columns[name]["values"])}
-    for question in table["questions"]:
-        question["notes"] = cleaner.built_in(question.get("notes", []))
-    return packed

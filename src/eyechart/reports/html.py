@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from eyechart.figures import name_baseline
 from eyechart.reports import _sections
-from eyechart.reports._anonymous import Cleaner
 from eyechart.reports._benchmark_sections import benchmark_sections
 from eyechart.reports._effects import Section, effect_sections
 from eyechart.reports._figures import drawn_figures
@@ -35,7 +34,6 @@ class HtmlReport:
         notices: Further licence notices, for example of the benchmark's pictures.
         is_anonymous: Whether to say that names were removed (``eyechart.reports.anonymise`` removes them).
         items: The run that the summary was made from; the page carries it, so that its numbers can be checked.
-        cleaner: Cleans the texts of the items where names were removed.
         is_static: Whether to leave the charts and their script out, which is most of the size of a small report.
     """
 
@@ -47,13 +45,11 @@ class HtmlReport:
         *,
         is_anonymous: bool = False,
         items: "Items | None" = None,
-        cleaner: Cleaner | None = None,
         is_static: bool = False,
     ) -> None:
         self._notices = tuple(notices)
         self._is_anonymous = is_anonymous
         self._items = items
-        self._cleaner = cleaner
         self._is_static = is_static
 
     def write(self, summary: Summary, out: Path) -> Path:
@@ -114,16 +110,16 @@ class HtmlReport:
             notices=(*_sections.notices(has_charts=script is not None), *self._notices),
             is_anonymous=self._is_anonymous,
             n_items=0 if self._items is None else len(self._items.table.cells),
-            carried=self._carried(summary),
+            carried=self._carried(),
         )
 
-    def _carried(self, summary: Summary) -> str:
+    def _carried(self) -> str:
         if self._items is None:
             return ""
         from eyechart.reports._carried import CarriedPage, carry  # deferred: a page without items needs no numpy
 
         page = CarriedPage(self._notices, self._is_anonymous, self._is_static)
-        return carry(self._items, summary, page, self._cleaner)
+        return carry(self._items, page)
 
     def _figures(self, summary: Summary) -> tuple[PageFigure, ...]:
         """Return every figure with its charts."""

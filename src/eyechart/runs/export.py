@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TypedDict
@@ -10,6 +10,8 @@ from typing import TypedDict
 import msgspec
 
 from eyechart.errors import MissingDependencyError, UsageError
+from eyechart.runs.anonymous import cleaner_of_run
+from eyechart.runs.anonymous_items import anonymise_table
 from eyechart.runs.cells import AskedQuestion, Cell, RunTable
 from eyechart.runs.files import write_whole
 from eyechart.runs.gold import shown_cell
@@ -108,16 +110,21 @@ class LongRow(Value, frozen=True, kw_only=True):
     finished_at: str | None
 
 
-def long_rows(table: RunTable, scorer_id: str, *, is_anonymous: bool = False) -> Iterator[LongRow]:
+def long_rows(
+    table: RunTable, scorer_id: str, *, is_anonymous: bool = False, names: Collection[str] = ()
+) -> Iterator[LongRow]:
     """Yield the rows of a run: by question, condition, repeat and rotation, one per planned request.
 
     Args:
         table: The run.
         scorer_id: Scorer of its scores.
-        is_anonymous: Whether to leave out the run's name and the organisation in the model's.
+        is_anonymous: Whether to leave out the run's name and user, host, paths, endpoint and organisation.
+        names: Words to leave out besides.
     """
-    model = table.run.model
-    name = f"{model.provider}/{model.name.split('/')[-1]}" if is_anonymous else model.spec
+    if is_anonymous:
+        kept = {*table.view_of, *table.view_of.values(), scorer_id}
+        table = anonymise_table(table, cleaner_of_run(table.run, kept, names))
+    name = table.run.model.spec
     views = {name: parse_view(view) for name, view in table.view_of.items()}
     for (row, condition, slot), cell in sorted(table.cells.items(), key=lambda entry: entry[0]):
         question = table.questions[row]

@@ -9,7 +9,7 @@ from eyechart.runs.cells import Cell, RunTable, Slot, read_table
 from eyechart.runs.readings import judge_unread
 from eyechart.runs.registration import StudyPlan, kept_copy
 from eyechart.runs.store import RunStore
-from eyechart.schema import ImageRef, JsonObject, Run, Size, ViewImage
+from eyechart.schema import ImageRef, JsonObject, Size, ViewImage
 
 FORMAT = "eyechart-items@1"
 # Named in the readable part of the table; everything else of a cell follows under its own dotted name.
@@ -67,15 +67,14 @@ def read_items(store: RunStore, scorer_id: str, plan: StudyPlan | None = None) -
     )
 
 
-def pack_items(items: Items, run: Run | None = None) -> JsonObject:
+def pack_items(items: Items) -> JsonObject:
     """Return items as JSON values: columns of distinct values, and for each row which of them it has.
 
     Args:
         items: The items.
-        run: Settings to store instead of the run's own, for example without names.
     """
     table = items.table
-    whole = msgspec.to_builtins(msgspec.structs.replace(table, cells={}, run=run or table.run))
+    whole = msgspec.to_builtins(msgspec.structs.replace(table, cells={}))
     rows = [_row(table, slot, cell) for slot, cell in table.cells.items()]
     return {
         "format": FORMAT,

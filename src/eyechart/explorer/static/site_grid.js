@@ -76,7 +76,7 @@
   function drawRow(run, question) {
     const address = `questions/${encodeURIComponent(question.page)}`;
     const cells = [...question.marks].map((code, at) => node("td", { className: `mark ${run.marks[Number(code)]}` },
-      node("a", { href: `${address}#panes=${encodeURIComponent(run.conditions[at])},${encodeURIComponent(run.baseline)}`, title: `${run.conditions[at]}: ${words[code]}` },
+      node("a", { href: `${address}#panes=${encodeURIComponent(run.conditions[at])},${encodeURIComponent(run.baselines[run.conditions[at]])}`, title: `${run.conditions[at]}: ${words[code]}` },
         node("span", { ariaHidden: "true", textContent: glyphs[code] }), node("span", { className: "sr", textContent: words[code] }))));
     return node("tr", {}, node("th", { scope: "row", className: "text" }, node("a", { className: "open-question", href: address, textContent: question.id }), " ", node("span", { className: "note", textContent: question.text })),
       node("td", { textContent: question.target_px ?? "" }), node("td", { textContent: question.seen_px ?? "" }), ...cells);
@@ -96,10 +96,11 @@
         return node("li", {}, link, " ", node("span", { className: "count", textContent: left.filter((question) => question[field] === value).length }));
       })));
     }
-    const patterns = run.conditions.filter((name) => name !== run.baseline).flatMap((name) => [[name, run.baseline], [run.baseline, name]]).map(([right, wrong]) => {
+    const isFirst = (one) => run.views[run.conditions.indexOf(one.right)] === "crop_3x";
+    const patterns = run.conditions.map((name) => [name, run.baselines[name]]).filter(([name, base]) => name !== base).flatMap(([name, base]) => [[name, base], [base, name]]).map(([right, wrong]) => {
       const pattern = { ...state, right: [right], wrong: [wrong], unscored: [] };
       return { right, wrong, pattern, n: run.questions.filter((question) => fits(pattern, question)).length };
-    }).filter((one) => one.n).sort((a, b) => (b.right === "crop_3x") - (a.right === "crop_3x") || b.n - a.n).slice(0, 6);
+    }).filter((one) => one.n).sort((a, b) => isFirst(b) - isFirst(a) || b.n - a.n).slice(0, 6);
     if (patterns.length) {
       room.append(node("h3", { textContent: "Patterns" }), node("ul", { className: "plain" }, ...patterns.map((one) => node("li", {},
         node("a", { href: `#${query(one.pattern)}`, textContent: `right in ${one.right}, wrong in ${one.wrong}` }), " ", node("span", { className: "count", textContent: one.n })))));

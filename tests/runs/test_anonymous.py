@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from summaries import CASES, demo_summary, make_run
 
-from eyechart.reports import anonymise
+from eyechart.runs.anonymous import anonymise
 from eyechart.schema import BenchmarkIdentity, Failure, ModelIdentity, encode_record
 
 SECRETS = {

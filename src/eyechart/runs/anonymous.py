@@ -1,11 +1,12 @@
 """Names of people, machines, folders, servers and organisations taken out of a summary."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 import msgspec
 
-from eyechart.schema import Summary
+from eyechart.runs.escapes import find_base64, find_escaped
+from eyechart.schema import Run, Summary
 
 PATH, ENDPOINT, HOST, USER, ORGANISATION, REMOVED = (
     "[path]",
@@ -55,7 +56,8 @@ def anonymise(summary: Summary, names: Collection[str] = ()) -> Summary:
     Removed are URLs, addresses, paths, e-mail addresses and account ids in any text; values of settings and options
     whose name says that they are private; the organisation in a model's name (``org/model``, ``ft:model:org:…``);
     arguments of the command that are paths or addresses; and, everywhere, the given names and those found in home
-    folders, in URLs and in private settings. Ids of views, conditions and scorers stay as they are.
+    folders, in URLs and in private settings, also where they are percent-encoded, escaped as in JSON or in Base64. Ids
+    of views, conditions and scorers stay as they are.
 
     Args:
         summary: The summary.
@@ -65,16 +67,31 @@ def anonymise(summary: Summary, names: Collection[str] = ()) -> Summary:
     Returns:
         A new summary. Text that names someone in words that no pattern or name covers is not found: read it.
     """
-    return msgspec.convert(cleaner_of(summary, names).built_in(_without_organisation(summary)), Summary)
+    return cleaner_of(summary, names).summary(summary)
 
 
 def cleaner_of(summary: Summary, names: Collection[str] = ()) -> "Cleaner":
     """Return what cleans texts that belong to a summary as ``anonymise`` cleans its own."""
     kept = {text for condition in summary.conditions for text in (condition.condition, condition.view)}
-    kept |= {*summary.run.views, summary.scorer, summary.run.prompt_id, summary.run.plan_id, summary.run.decode.exif}
-    built_in = msgspec.to_builtins(_without_organisation(summary))
-    found = {*names, *_organisations(summary), *_names_in(built_in)} - {summary.run.model.provider}
-    return Cleaner(kept, _name_pattern(found))
+    bare = msgspec.structs.replace(summary, run=without_organisation(summary.run))
+    found = {*names, *_names_in(msgspec.to_builtins(bare))}
+    return _cleaner(summary.run, {*kept, summary.scorer}, found)
+
+
+def cleaner_of_run(run: Run, kept: Collection[str], names: Collection[str] = ()) -> "Cleaner":
+    """Return what cleans texts that belong to a run.
+
+    Args:
+        run: Its settings, in which names are looked for.
+        kept: Texts that stay as they are: conditions, views, the scorer.
+        names: Further words to remove.
+    """
+    return _cleaner(run, kept, {*names, *_names_in(msgspec.to_builtins(without_organisation(run)))})
+
+
+def _cleaner(run: Run, kept: Collection[str], names: Collection[str]) -> "Cleaner":
+    stays = {*kept, *run.views, run.prompt_id, run.plan_id, run.decode.exif}
+    return Cleaner(stays, _name_pattern({*names, *_organisations(run)} - {run.model.provider}))
 
 
 class Cleaner(msgspec.Struct, frozen=True):
@@ -84,12 +101,56 @@ class Cleaner(msgspec.Struct, frozen=True):
     names: re.Pattern[str] | None
 
     def clean(self, text: str) -> str:
-        """Return a text without private parts."""
+        """Return a text without private parts, plain or encoded."""
         if text in self.kept:
             return text
+        cleaned = self._clean_plain(text)
+        for encoded, decoded in find_escaped(cleaned):
+            shown = self._clean_plain(decoded)
+            if shown != decoded:
+                cleaned = cleaned.replace(encoded, shown)
+        for encoded, decoded in find_base64(cleaned):
+            if self._clean_plain(decoded) != decoded:
+                cleaned = cleaned.replace(encoded, REMOVED)
+        return cleaned
+
+    def _clean_plain(self, text: str) -> str:
         for pattern, replacement in _PATTERNS:
             text = pattern.sub(replacement, text)
         return text if self.names is None else self.names.sub(REMOVED, text)
+
+    def distinct(self, texts: Iterable[str]) -> dict[str, str]:
+        """Return text → the text without private parts; what would become alike is numbered, so that it stays apart."""
+        found: dict[str, str] = {}
+        taken: set[str] = set()
+        for text in dict.fromkeys(texts):
+            cleaned = self.clean(text)
+            number, shown = 1, cleaned
+            while shown in taken:
+                number += 1
+                shown = f"{cleaned} {number}"
+            taken.add(shown)
+            found[text] = shown
+        return found
+
+    def numbered(self, texts: Iterable[str], word: str) -> dict[str, str]:
+        """Return text → itself if none holds a private part, else ``word`` and its place in their order.
+
+        So groups keep their order, on which random numbers and sums may rest.
+        """
+        known = sorted(set(texts))
+        if all(self.clean(text) == text for text in known):
+            return {text: text for text in known}
+        return {text: f"{word}-{place:06d}" for place, text in enumerate(known, 1)}
+
+    def summary(self, summary: Summary) -> Summary:
+        """Return a summary without private parts."""
+        bare = msgspec.structs.replace(summary, run=without_organisation(summary.run))
+        return msgspec.convert(self.built_in(bare), Summary)
+
+    def run(self, run: Run) -> Run:
+        """Return settings of a run without private parts."""
+        return msgspec.convert(self.built_in(without_organisation(run)), Run)
 
     def built_in(self, value: object) -> object:
         """Return a record as built-in values with every text cleaned, and private settings emptied."""
@@ -123,28 +184,31 @@ def _names_in(value: object, key: str = "") -> Iterator[str]:
 
 
 def _name_pattern(names: Collection[str]) -> re.Pattern[str] | None:
-    """Return a pattern for whole names, longest first; None if there are none."""
+    """Return a pattern for whole names, longest first; None if there are none.
+
+    Between the words of a name any sign may stand, as in names of folders; before it the letter of an escape may.
+    """
     usable = sorted({name for name in names if len(name) >= _SHORTEST_NAME}, key=lambda name: (-len(name), name))
     if not usable:
         return None
-    return re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(map(re.escape, usable))})(?![A-Za-z0-9])", re.IGNORECASE)
+    spelt = (r"[\W_]+".join(map(re.escape, re.findall(r"[^\W_]+", name))) or re.escape(name) for name in usable)
+    return re.compile(rf"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf]))(?:{'|'.join(spelt)})(?![A-Za-z0-9])", re.IGNORECASE)
 
 
-def _organisations(summary: Summary) -> tuple[str, ...]:
+def _organisations(run: Run) -> tuple[str, ...]:
     """Return the organisations in the model's name: what stands before a slash, and the third part of a fine-tune."""
-    name = summary.run.model.name
+    name = run.model.name
     parts = name.split(":")
     fine_tuned = (parts[2],) if parts[0] == "ft" and len(parts) > 3 else ()  # noqa: PLR2004 (ft:model:org:suffix:id)
     return (*name.split("/")[:-1], *fine_tuned)
 
 
-def _without_organisation(summary: Summary) -> Summary:
-    """Return the summary with the bare model name, also in the command."""
-    model = summary.run.model
+def without_organisation(run: Run) -> Run:
+    """Return settings with the bare model name, also in the command."""
+    model = run.model
     bare = msgspec.structs.replace(model, name=model.name.split("/")[-1])
-    command = tuple(_argument(argument, model.spec, bare.spec) for argument in summary.run.command)
-    run = msgspec.structs.replace(summary.run, model=bare, command=command)
-    return msgspec.structs.replace(summary, run=run)
+    command = tuple(_argument(argument, model.spec, bare.spec) for argument in run.command)
+    return msgspec.structs.replace(run, model=bare, command=command)
 
 
 def _argument(argument: str, spec: str, bare_spec: str) -> str:
