@@ -108,6 +108,51 @@ def test_every_limit_is_a_lettered_line_named_above():
     assert {text.get_text() for text in axes.texts} >= {"a", "b"}
 
 
+def test_limits_close_to_each_other_share_one_label_that_covers_no_other():
+    group = PictureGroup("b", None, 3, 3, (1e6, 2e6, 3e6, 4e6, 5e6), 3e6)
+    sizes = (1_000_000, 1_150_000, 1_200_000, 1_210_000, 12_000_000)
+    axes = draw_resolutions([group], [ModelLimit(f"x/m{size}", size, "r@1", "2026") for size in sizes])
+    axes.figure.canvas.draw()
+    labels = [text for text in axes.texts if re.fullmatch("[a-z](–[a-z])?", text.get_text())]
+    assert [text.get_text() for text in labels] == ["a–d", "e"]
+    frame = axes.get_window_extent()
+    first, second = (text.get_window_extent() for text in labels)
+    assert first.x1 < second.x0
+    assert frame.y0 <= first.y0 <= first.y1 <= frame.y1
+    assert len([line for line in axes.get_lines() if len(set(line.get_xdata())) == 1 and line.get_zorder() == 1.5]) == 5
+
+
+def test_names_of_models_leave_the_boxes_their_height():
+    group = PictureGroup("b", None, 3, 3, (1e6, 2e6, 3e6, 4e6, 5e6), 3e6)
+    limits = [ModelLimit(f"x/m{index}", 10**6 * (index + 1), "r@1", "2026") for index in range(12)]
+    heights = []
+    for shown in ([], limits):
+        axes = draw_resolutions([group, group], shown)
+        axes.figure.canvas.draw()
+        heights.append(axes.get_window_extent().height)
+    assert heights[1] > 0.8 * heights[0]
+
+
+def test_pictures_of_the_gallery_stand_on_one_line_over_their_words():
+    shapes = [(30, 20), (10, 40), (80, 16), (20, 20)]
+    examples = [
+        Example(f"c{index}", "q", "word " * (3 + 9 * index), ("x", "y"), shape, np.zeros((*shape[::-1], 3), np.uint8))
+        for index, shape in enumerate(shapes)
+    ]
+    figure = draw_gallery(examples, "Title")
+    figure.canvas.draw()
+    pictures = [axes for axes in figure.axes if axes.images]
+    words = [axes for axes in figure.axes if axes.texts]
+    assert len({round(axes.get_window_extent().y0) for axes in pictures[:3]}) == 1
+    for picture, word in zip(pictures, words, strict=True):
+        box = word.texts[0].get_window_extent()
+        assert abs(box.x0 - picture.get_window_extent().x0) < 3
+        assert 0 < picture.get_window_extent().y0 - box.y1 < 12
+    texts = [[text.get_window_extent() for text in word.texts] for word in words]
+    assert all(heading.y0 > body.y1 - 1 for heading, body in texts)
+    assert texts[0][1].y0 > pictures[3].get_window_extent().y1
+
+
 def test_an_option_goes_to_the_benchmarks_that_have_it(data, tmp_path, capsys):
     assert draw("resolutions", f"folder={data}", "demo", "--option", "box_format=xyxy", "--out", tmp_path / "out") == 0
     assert (tmp_path / "out" / "resolutions.png").is_file()

@@ -24,6 +24,7 @@ from eyechart.figures import (
     render_svg,
     save_figure,
 )
+from eyechart.figures._series import count_note
 
 FIGURES = (
     "acuity_curve", "eye_chart", "resolution_curve", "context_curve", "seen_curve", "view_forest", "view_matrix",
@@ -342,6 +343,11 @@ def test_views_that_are_one_picture_are_joined_and_hollow_and_scales_are_labels(
     assert any(line.get_linewidth() == 2.4 and len(line.get_xdata()) == 2 for line in axes.get_lines())
     labels = {text.get_text() for text in axes.texts}
     assert {"1, 1/2", "1/4", "1/16"} <= labels or {"1", "1/2", "1/4", "1/16"} <= labels
+
+
+def test_range_of_questions_about_one_picture_says_picture():
+    one, two = (msgspec.structs.replace(demo_summary().estimates[0], n_questions=n, n_clusters=1) for n in (30, 58))
+    assert count_note([one, two]) == "n = 30–58 questions about 1 picture, 95\N{NO-BREAK SPACE}% intervals"
 
 
 def test_without_sizes_there_is_neither_acuity_curve_nor_eye_chart():

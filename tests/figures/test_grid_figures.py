@@ -15,6 +15,7 @@ from eyechart import registry
 from eyechart.errors import UsageError
 from eyechart.figures import format_estimate, render_svg
 from eyechart.reports import write_all
+from eyechart.schema import PictureGroup
 
 CASES = {
     "region_heatmap": lambda: grid_summary(1, 3, 5),
@@ -133,6 +134,27 @@ def test_every_category_has_its_own_chance():
 @pytest.mark.parametrize("name", CASES)
 def test_no_figure_holds_an_embedded_picture_that_a_page_would_have_to_load(name):
     assert "<image" not in render_svg(draw(name, CASES[name]()).figure)
+
+
+def test_categories_are_parted_by_dark_edges_through_both_rings():
+    axes = draw("source_rings", category_summary())
+    edges = [line for line in axes.get_lines() if line.get_color() == "#1f2328"]
+    assert len(edges) == 8
+    for line in edges:
+        inside, outside = np.hypot(line.get_xdata(), line.get_ydata())
+        assert inside <= 0.3 + 1e-9
+        assert outside >= 1.0
+
+
+def test_datasets_too_small_for_a_name_are_counted():
+    summary = category_summary()
+    small = PictureGroup("tiny", "urban", 3, 3, (1e6,) * 5, 1e6)
+    axes = draw("source_rings", msgspec.structs.replace(summary, pictures=(*summary.pictures, small)))
+    texts = " ".join(text.get_text() for text in texts_of(axes.figure))
+    assert "1 dataset of less than 1.8 % of the questions not named" in texts
+    assert "tiny" not in texts
+    plain = " ".join(text.get_text() for text in texts_of(draw("source_rings", summary).figure))
+    assert "not named" not in plain
 
 
 def test_largest_grid_is_drawn_on_axes_of_an_author():

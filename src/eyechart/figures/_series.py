@@ -158,7 +158,8 @@ def count_note(records: Iterable[Estimate | Contrast]) -> str:
     levels = ", ".join(sorted({format_level(record.confidence) for record in shown}))
     if len(questions) == len(clusters) == 1:
         return f"{format_n(questions[0], clusters[0])}, {levels} intervals"
-    return f"n = {_span(questions)} questions about {_span(clusters)} pictures, {levels} intervals"
+    pictures = "picture" if clusters == [1] else "pictures"
+    return f"n = {_span(questions)} questions about {_span(clusters)} {pictures}, {levels} intervals"
 
 
 def list_note(what: str, names: Sequence[str]) -> str:

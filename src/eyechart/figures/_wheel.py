@@ -48,11 +48,11 @@ def draw_wheel(axes: "Axes", names: Sequence[str]) -> None:
 
 
 def _name_ring(axes: "Axes", n: int, ring: float) -> None:
-    """Write the percentage of a ring in the middle of its first edge, away from spokes and names."""
+    """Write the percentage of a ring in the middle of its first edge, over the lines that only join two spokes."""
     start, end = (place_on_wheel(place, n, ring) for place in (0, 1))
     axes.text(
         (start[0] + end[0]) / 2, (start[1] + end[1]) / 2, f"{100 * ring:.0f}", fontsize=5.5, color=MUTED,
-        ha="center", va="center", zorder=1.2, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
+        ha="center", va="center", zorder=3.2, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6},
     )  # fmt: skip
 
 

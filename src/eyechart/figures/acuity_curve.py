@@ -4,6 +4,7 @@ from math import log2
 from typing import TYPE_CHECKING
 
 from eyechart.figures._alternative_text import describe_estimate, opening
+from eyechart.figures._labels import Label, write_labels
 from eyechart.figures._numbers import format_acuity, format_px, format_reciprocal
 from eyechart.figures._series import Point, accuracies, count_note, is_plain
 from eyechart.figures._style import (
@@ -26,14 +27,12 @@ if TYPE_CHECKING:
 
 __all__ = ["AcuityCurve"]
 
-_HEIGHT_IN = 2.9
+_HEIGHT_IN = 3.2
 _SCENE = frozenset({"original", "downsample"})
 _STYLES = {"scene": LineStyle(INK, "D", "-"), **CONTEXT_STYLES}
 _OTHER = LineStyle(MUTED, "v", "-")
 _ONE_LABEL_OCTAVES = 0.3
 _MOST_SCALES = 3
-# Below this accuracy a label under its point would lie on the axis.
-_LOW = 0.12
 _N_CURVE = 60
 
 
@@ -68,7 +67,12 @@ class AcuityCurve:
             _draw_joins(target, summary, points)
             _draw_points(target, points, _joined(summary))
             target.legend(
-                loc="lower right", ncols=2, framealpha=0.85, edgecolor="none", labelcolor=MUTED, borderaxespad=0.2
+                loc="lower right",
+                bbox_to_anchor=(1.0, 1.0),
+                ncols=2,
+                frameon=False,
+                labelcolor=MUTED,
+                borderaxespad=0.2,
             )
             write_note(target, _notes(summary, points, acuity))
             if axes is None:
@@ -130,11 +134,12 @@ def _draw_points(axes: "Axes", points: tuple[Point, ...], joined: frozenset[str]
                 label=labels.get(family, family.replace("_", " ")) if number == 0 else None,
             )  # fmt: skip
         if family == "scene":
-            _label_scales(axes, [point for point in own if is_plain(point.condition)])
+            scales = _scale_labels([point for point in own if is_plain(point.condition)])
+            write_labels(axes, scales, [(point.x or 1.0, point.estimate.value) for point in points])
 
 
-def _label_scales(axes: "Axes", points: list[Point]) -> None:
-    """Write the nominal scales beside the points of the whole picture; points at about one size share one label."""
+def _scale_labels(points: list[Point]) -> list[Label]:
+    """Return the nominal scales of the points of the whole picture; points at about one size share one label."""
     groups: list[list[Point]] = []
     for point in sorted(points, key=lambda one: -(one.condition.linear_scale or 1.0)):
         size = log2(point.x or 1.0)
@@ -143,17 +148,16 @@ def _label_scales(axes: "Axes", points: list[Point]) -> None:
             groups.append([point])
         else:
             home.append(point)
-    for group in groups:
-        names = [format_reciprocal(one.condition.linear_scale or 1.0) for one in group]
-        middle = sum(one.estimate.value for one in group) / len(group)
-        is_low = middle < _LOW
-        axes.annotate(
-            ", ".join(names) if len(names) <= _MOST_SCALES else f"{names[0]} … {names[-1]}",
-            xy=(max(one.x or 1.0 for one in group), middle),
-            xytext=(5, 4 if is_low else -5), textcoords="offset points", fontsize="small", color=INK, ha="left",
-            va="bottom" if is_low else "top", zorder=5,
-            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.3},
-        )  # fmt: skip
+    return [_scale_label(group) for group in groups]
+
+
+def _scale_label(group: list[Point]) -> Label:
+    names = [format_reciprocal(one.condition.linear_scale or 1.0) for one in group]
+    return Label(
+        x=max(one.x or 1.0 for one in group),
+        y=sum(one.estimate.value for one in group) / len(group),
+        text=", ".join(names) if len(names) <= _MOST_SCALES else f"{names[0]} … {names[-1]}",
+    )
 
 
 def _draw_joins(axes: "Axes", summary: Summary, points: tuple[Point, ...]) -> None:
@@ -212,7 +216,7 @@ def _draw_px_axis(axes: "Axes", points: tuple[Point, ...], acuity: Acuity | None
     step = max(1, -(-len(ticks) // 9))
     axes.set_xticks(ticks[::step], labels=[format_reciprocal(tick) for tick in ticks[::step]])
     axes.set_xticks([], minor=True)
-    axes.set_xlabel("target as the model saw it: shorter side, px (median per view)")
+    axes.set_xlabel("shorter side of the target as the model saw it, px")
 
 
 def _notes(summary: Summary, points: tuple[Point, ...], acuity: Acuity | None) -> list[str]:
@@ -222,5 +226,6 @@ def _notes(summary: Summary, points: tuple[Point, ...], acuity: Acuity | None) -
     if acuity is not None:
         lines.append(format_acuity(acuity)[:-1] if acuity.px is not None else f"acuity {acuity.status}")
     evidence = sorted({point.condition.seen_evidence for point in points if point.condition.seen_evidence})
-    lines.append(f"sizes: {', '.join(evidence)}" if evidence else "")
+    how_known = f" ({', '.join(evidence)})" if evidence else ""
+    lines.append(f"each view at the median of its sizes{how_known}")
     return lines

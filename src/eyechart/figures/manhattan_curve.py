@@ -65,7 +65,7 @@ def _draw_curve(axes: "Axes", grid: GridSummary) -> None:
     axes.set_xlabel(f"distance in {grid.name} (number of regions)")
     axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False)
     level = format_level(estimates[0].confidence)
-    lines = [f"n = {grid.n_bases} base samples, {level} intervals; band: {level} of whole curves without effect"]
+    lines = [f"n = {grid.n_bases} base samples, {level} intervals", f"band: {level} of whole curves without effect"]
     if grid.p_u is not None:
         lines.append(f"falls, then rises: p = {format_p(grid.p_u)}")
     write_note(axes, lines)

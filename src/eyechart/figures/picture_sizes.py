@@ -43,15 +43,20 @@ class PictureSizes:
         return describe_boxes(summary.pictures)
 
 
-def draw_boxes(groups: tuple[PictureGroup, ...], axes: object | None = None) -> "Axes":
+def draw_boxes(groups: tuple[PictureGroup, ...], axes: object | None = None, *, head_in: float = 0.0) -> "Axes":
     """Draw one box per group, largest median on top.
+
+    Args:
+        groups: At least one.
+        axes: matplotlib axes of the author, or None.
+        head_in: Height in inches that a new figure keeps for what stands above the boxes.
 
     Raises:
         UsageError: If ``axes`` is no matplotlib axes.
     """
     ordered = sorted(groups, key=lambda group: -group.quartiles_px[2])
     with drawing_style(axes):
-        target = take_axes(axes, _FRAME_IN + _ROW_IN * len(ordered))
+        target = take_axes(axes, _FRAME_IN + head_in + _ROW_IN * len(ordered))
         for place, group in enumerate(ordered):
             _draw_box(target, place, group)
         _draw_axis(target, ordered)

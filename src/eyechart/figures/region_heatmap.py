@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RegionHeatmap"]
 
-_SIDE_IN = 3.0
+_SIDE_IN = 2.65
 _FRAME_IN = 0.85
 # Up to this many columns the half-width of the interval fits below the score.
 _MOST_WITH_INTERVAL = 5

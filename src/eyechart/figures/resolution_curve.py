@@ -33,6 +33,8 @@ _FAMILIES = ("original", "downsample")
 _BINDING = 0.98
 # Labels of the upper axis closer than this share of its length would touch.
 _TICK_SPACING = 0.14
+# How far the legend reaches up, and where on the axis it begins, if it stands at the lower right.
+_LEGEND_TOP, _LEGEND_WIDTH = 0.15, 0.35
 
 
 class ResolutionCurve:
@@ -232,4 +234,12 @@ def _shade_model_limit(axes: "Axes", points: tuple[Point, ...]) -> None:
         linewidth=0,
         label="shrunk further by the model",
     )
-    axes.legend(loc="lower right", framealpha=0.85, edgecolor="none", labelcolor=MUTED, borderaxespad=0.2)
+    low, high = axes.get_xlim()
+    is_low = any(
+        point.estimate.value < _LEGEND_TOP and (point.x or 1.0) > low ** (1 - _LEGEND_WIDTH) * high**_LEGEND_WIDTH
+        for point in points
+    )
+    axes.legend(
+        loc="upper left" if is_low else "lower right", framealpha=0.85, edgecolor="none", labelcolor=MUTED,
+        borderaxespad=0.2,
+    )  # fmt: skip

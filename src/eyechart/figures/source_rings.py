@@ -4,7 +4,7 @@ from math import cos, degrees, pi, sin
 from typing import TYPE_CHECKING
 
 from eyechart.figures._numbers import format_count, format_label
-from eyechart.figures._style import MUTED, drawing_style, take_axes
+from eyechart.figures._style import INK, MUTED, drawing_style, take_axes
 from eyechart.schema import PictureGroup, Summary
 
 if TYPE_CHECKING:
@@ -12,11 +12,12 @@ if TYPE_CHECKING:
 
 __all__ = ["SourceRings"]
 
-_HEIGHT_IN = 3.9
-# Eight fills of even lightness steps after Okabe and Ito, light enough for dark letters; hatches tell them apart too.
+_HEIGHT_IN = 4.0
+# Eight fills after Okabe and Ito, light enough for dark letters; dark edges part the categories in grey.
 _FILLS = ("#a6cee8", "#f3cfa0", "#a9dcc8", "#e9b8d2", "#f2e6a2", "#c9c4e4", "#d7d7d7", "#f0b9a8")
 _SMALLEST_LABEL = 0.018
 _NARROW = 0.1
+_INNERMOST, _OUTERMOST = 0.3, 1.02
 
 
 class SourceRings:
@@ -39,12 +40,10 @@ class SourceRings:
             _draw_rings(target, categories)
             target.set_aspect("equal")
             target.set_xlim(-1.75, 1.75)
-            target.set_ylim(-2.1, 1.75)
+            target.set_ylim(-2.2, 1.75)
             target.set_axis_off()
-            total = sum(group.n_questions for groups in categories.values() for group in groups)
-            n_sets = sum(len(groups) for groups in categories.values())
-            note = f"n = {format_count(total)} questions of {n_sets} datasets in {len(categories)} categories"
-            target.text(0.0, -2.08, note, ha="center", va="bottom", fontsize="small", color=MUTED)
+            note = "\n".join(_notes(categories))
+            target.text(0.0, -2.18, note, ha="center", va="bottom", fontsize="small", color=MUTED)
         return target
 
     def describe(self, summary: Summary) -> str:
@@ -67,6 +66,23 @@ def _by_category(summary: Summary) -> dict[str, list[PictureGroup]]:
     return dict(sorted(found.items(), key=lambda entry: -sum(group.n_questions for group in entry[1])))
 
 
+def _notes(categories: dict[str, list[PictureGroup]]) -> list[str]:
+    """Say n, and how many datasets are too small for a name."""
+    groups = [group for own in categories.values() for group in own]
+    total = sum(group.n_questions for group in groups)
+    lines = [f"n = {format_count(total)} questions of {len(groups)} datasets in {len(categories)} categories"]
+    small = sum(not _is_named(group, total) for group in groups)
+    if small:
+        names = "dataset" if small == 1 else "datasets"
+        share = f"{100 * _SMALLEST_LABEL:g} %"
+        lines.append(f"{format_count(small)} {names} of less than {share} of the questions not named")
+    return lines
+
+
+def _is_named(group: PictureGroup, total: int) -> bool:
+    return group.n_questions >= _SMALLEST_LABEL * total
+
+
 def _draw_category(axes: "Axes", name: str, middle: float, share: float) -> None:
     """Write a category into its wedge, along the radius where the wedge is narrow."""
     angle = pi / 2 - 2 * pi * middle
@@ -81,6 +97,13 @@ def _draw_category(axes: "Axes", name: str, middle: float, share: float) -> None
         va="center",
         rotation=turned if is_narrow else 0.0,
     )
+
+
+def _draw_edge(axes: "Axes", share: float) -> None:
+    """Draw the edge between two categories through both rings."""
+    angle = pi / 2 - 2 * pi * share
+    ends = [(radius * cos(angle), radius * sin(angle)) for radius in (_INNERMOST, _OUTERMOST)]
+    axes.plot([x for x, _ in ends], [y for _, y in ends], color=INK, linewidth=1.0, solid_capstyle="butt", zorder=3)
 
 
 def _draw_rings(axes: "Axes", categories: dict[str, list[PictureGroup]]) -> None:
@@ -98,6 +121,7 @@ def _draw_rings(axes: "Axes", categories: dict[str, list[PictureGroup]]) -> None
     )
     start = 0
     for name, n in zip(categories, inner, strict=True):
+        _draw_edge(axes, start / total)
         _draw_category(axes, name, (start + n / 2) / total, n / total)
         start += n
     groups = [group for own in categories.values() for group in own]
@@ -110,9 +134,7 @@ def _draw_rings(axes: "Axes", categories: dict[str, list[PictureGroup]]) -> None
         counterclock=False,
         wedgeprops={"width": 0.26, **edge},
         labels=[
-            f"{format_label(group.source)} {format_count(group.n_questions)}"
-            if group.n_questions >= _SMALLEST_LABEL * total
-            else ""
+            f"{format_label(group.source)} {format_count(group.n_questions)}" if _is_named(group, total) else ""
             for group in groups
         ],
         labeldistance=1.04,
