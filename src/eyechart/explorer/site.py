@@ -19,7 +19,7 @@ from eyechart.explorer.server import asset_names, read_asset
 from eyechart.explorer.site_pair import PairData
 from eyechart.explorer.study import ExploredRun, Study
 from eyechart.explorer.tiles import TileCutter
-from eyechart.runs.contrasting import BASELINE
+from eyechart.runs.baselines import BASELINE
 from eyechart.runs.files import write_whole
 from eyechart.schema import JsonObject, Size
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from eyechart.errors import UsageError
 from eyechart.explorer.lines import LineIndex, Place, read_places
+from eyechart.runs.baselines import baselines
 from eyechart.runs.cells import Cell, RunTable, read_table, slot_at
 from eyechart.runs.choosing import choose_scorer
-from eyechart.runs.contrasting import baselines
 from eyechart.runs.score import judge, scorer_id_of
 from eyechart.runs.store import ESTIMATES_FILE, RunStore
 from eyechart.runs.summarise import estimate
