@@ -1,5 +1,6 @@
 """A picture of PANDA's size, made row by row, and the peak memory of a process that reads it."""
 
+import fcntl
 import os
 import subprocess
 import sys
@@ -33,6 +34,19 @@ def picture(size):
     # Below each other lie rows of blocks, each further to the left by some pixels: copied, not computed.
     rows = [row.crop(number * _SHIFT_PX, 0, width, _BLOCK_PX) for number in range(n_blocks)]
     return pyvips.Image.arrayjoin(rows, across=1).crop(0, 0, width, height).copy(interpretation="srgb")
+
+
+def panda_jpeg(factory):
+    """The JPEG of PANDA's size that all tests of a session share, made by the first process that asks."""
+    folder = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent
+    with (folder / "panda.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "panda.jpg").exists():
+            picture(PANDA).jpegsave(str(folder / "making.jpg"), Q=75)
+            (folder / "making.jpg").rename(folder / "panda.jpg")
+    return folder / "panda.jpg"
 
 
 def peak_megabytes(body, *arguments, cwd):

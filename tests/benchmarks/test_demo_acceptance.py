@@ -125,7 +125,7 @@ def test_smallest_text_is_not_read_where_its_pixels_are_gone(sitting):
     assert answers == [CANNOT_TELL] * len(smallest)
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=50)
 def test_accuracy_of_the_whole_demo_falls_with_the_pixels(sitting):
     accuracy = {view_id: sitting.accuracy(sitting.questions, view_id) for view_id in DEMO_VIEWS}
     assert accuracy["downsample_0_0625"] <= accuracy["original"] - 0.4
@@ -133,13 +133,13 @@ def test_accuracy_of_the_whole_demo_falls_with_the_pixels(sitting):
     assert accuracy["blank"] == 0
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=5)
 def test_wrong_crops_and_blanks_of_the_whole_demo_cannot_be_told(sitting):
     check_control(sitting, wrong_crops(sitting, sitting.questions))
     check_control(sitting, [(question, sitting.shown(question, "blank")) for question in sitting.questions])
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=25)
 @pytest.mark.parametrize("view_id", ["crop_12x", "original"])
 def test_shuffling_the_pixels_of_the_target_makes_the_whole_demo_fail(sitting, view_id):
     asked = [(question, sitting.shown_shuffled(question, view_id)) for question in sitting.questions]

@@ -79,7 +79,7 @@ def peak_megabytes(path):
     return n_questions, peak / 1024
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=8)
 @pytest.mark.parametrize(("write", "suffix"), [(write_tsv, ".tsv"), (write_parquet, ".parquet")])
 def test_four_times_the_table_needs_no_more_memory(tmp_path, write, suffix):
     peaks = []

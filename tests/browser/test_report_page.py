@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from eyechart.cli._app import run_app
 
-from .conftest import SCREENSHOTS, WIDTHS
+from .conftest import PATIENCE_MS, SCREENSHOTS, WIDTHS
 
 pytestmark = pytest.mark.browser
 
@@ -25,7 +25,7 @@ def open_charts(watched, address):
     figures = page.locator(CHARTED)
     for index in range(figures.count()):
         figures.nth(index).scroll_into_view_if_needed()
-        expect(figures.nth(index)).to_have_attribute("data-ready", "yes", timeout=30_000)
+        expect(figures.nth(index)).to_have_attribute("data-ready", "yes")
     return page
 
 
@@ -76,8 +76,9 @@ def test_a_planted_script_does_not_run_and_nothing_is_evaluated(browser, report,
     planted = source.replace("<main ", f"{PLANTED}<main ", 1).replace("</body>", f"{PLANTED}</body>")
     (tmp_path / "planted.html").write_text(planted)
     page = browser.new_context(offline=True).new_page()
+    page.set_default_timeout(PATIENCE_MS)
     page.goto((tmp_path / "planted.html").as_uri())
-    expect(page.locator(CHARTED).first).to_have_attribute("data-ready", "yes", timeout=30_000)
+    expect(page.locator(CHARTED).first).to_have_attribute("data-ready", "yes")
     assert page.title() != "planted"
     page.add_init_script("window.eval = () => { throw new Error('eval') }")
     assert "unsafe-eval" not in source
@@ -88,6 +89,7 @@ def test_a_planted_script_does_not_run_and_nothing_is_evaluated(browser, report,
 def test_without_scripts_pictures_and_their_words_are_there(browser, report):
     context = browser.new_context(java_script_enabled=False, offline=True)
     page = context.new_page()
+    page.set_default_timeout(PATIENCE_MS)
     page.goto(report)
     for figure in page.locator("figure").all():
         assert figure.locator(".still svg").is_visible()
@@ -124,7 +126,7 @@ def test_report_with_charts_fits_and_is_accessible(offline, report, scheme):
         page = open_charts(offline, report)
         assert page.title() != "planted"
         assert page.evaluate("document.scrollingElement.scrollWidth") <= width
-        page.screenshot(path=SCREENSHOTS / f"report-charts-{scheme}-{width}.png", full_page=True, timeout=90_000)
+        page.screenshot(path=SCREENSHOTS / f"report-charts-{scheme}-{width}.png", full_page=True, timeout=PATIENCE_MS)
     levels = page.eval_on_selector_all("h1, h2, h3, h4", "all => all.map(one => Number(one.tagName[1]))")
     assert levels[0] == 1
     assert all(second <= first + 1 for first, second in pairwise(levels))
@@ -138,7 +140,7 @@ def test_grey_page_tells_what_holds_without_colour(offline, report):
     page = open_charts(offline, report)
     page.add_style_tag(content="html { filter: grayscale(1) }")
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=SCREENSHOTS / "report-grey-1280.png", full_page=True, timeout=90_000)
+    page.screenshot(path=SCREENSHOTS / "report-grey-1280.png", full_page=True, timeout=PATIENCE_MS)
     verdicts = page.locator(".claims .verdict strong").all_inner_texts()
     assert verdicts
     assert all(words in {"holds", "cannot be told apart"} or ":" in words for words in verdicts)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from large_made import MAX_MEGABYTES, PANDA, peak_megabytes, picture
+from large_made import MAX_MEGABYTES, PANDA, panda_jpeg, peak_megabytes, picture
 from PIL import Image
 from pyarrow.parquet import ParquetFile
 from servers.chat_server import ChatServer
@@ -15,7 +15,7 @@ from servers.chat_server import ChatServer
 from eyechart.images.decode import MAX_DECODED_PIXELS
 from eyechart.images.thumbnail import draw_thumbnail
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(seconds=100)
 
 LARGE = (12_000, 9_000)
 MAX_DISK_BYTES = 3_000_000_000
@@ -31,11 +31,11 @@ for name in sys.argv[1:]:
 _COMMAND = "from eyechart.cli._app import run_app\nassert run_app(sys.argv[1:]) in (0, 3)"
 
 
-def write_pictures(folder):
+def write_pictures(folder, panda):
     """Write four pictures with a question each, under 1 GB."""
     import pyvips
 
-    picture(PANDA).jpegsave(str(folder / "panda.jpg"), Q=75)
+    (folder / "panda.jpg").hardlink_to(panda)
     whole = pyvips.Image.new_from_file(str(folder / "panda.jpg"), access="sequential")
     whole.tiffsave(str(folder / "pyramid.tif"), tile=True, pyramid=True, compression="jpeg", Q=75, bigtiff=True)
     small = picture(LARGE)
@@ -55,9 +55,9 @@ def write_pictures(folder):
     (folder / "q.jsonl").write_text("\n".join(map(json.dumps, rows)))
 
 
-def test_gigapixels_are_built_asked_and_shown_in_bounded_memory(tmp_path):
-    # One test: the pictures take a minute to write, and tests are spread over processes.
-    write_pictures(tmp_path)
+def test_gigapixels_are_built_asked_and_shown_in_bounded_memory(tmp_path, tmp_path_factory):
+    # One test: the pictures take half a minute to write, and tests are spread over processes.
+    write_pictures(tmp_path, panda_jpeg(tmp_path_factory))
     check_building(tmp_path)
     check_asking(tmp_path)
     check_thumbnails(tmp_path)

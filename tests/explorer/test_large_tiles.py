@@ -5,12 +5,12 @@ import json
 
 import numpy as np
 import pytest
-from large_made import MAX_MEGABYTES, PANDA, peak_megabytes, picture
+from large_made import MAX_MEGABYTES, PANDA, panda_jpeg, peak_megabytes, picture
 from PIL import Image
 
 from eyechart.cli._app import run_app
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.slow(seconds=40)
 
 BOX = [30_000, 24_000, 31_000, 24_800]
 VIEWS = "original,crop_3x,whiteground_1x,downsample_0_5,downsample_0_0625"
@@ -40,8 +40,8 @@ with TestClient(build_server(study, Path("q.jsonl")), base_url="http://127.0.0.1
 """
 
 
-def test_tiles_of_945_megapixels_are_cut_in_bounded_memory(tmp_path):
-    picture(PANDA).jpegsave(str(tmp_path / "panda.jpg"), Q=90)
+def test_tiles_of_945_megapixels_are_cut_in_bounded_memory(tmp_path, tmp_path_factory):
+    (tmp_path / "panda.jpg").hardlink_to(panda_jpeg(tmp_path_factory))
     question = {"id": "p", "image": "panda.jpg", "question": "What?", "choices": ["a", "b"], "answer": "A", "box": BOX}
     (tmp_path / "q.jsonl").write_text(json.dumps(question))
     asked = ["run", "folder", "--data", str(tmp_path / "q.jsonl"), "--option", "box_format=xyxy", "--views", VIEWS]

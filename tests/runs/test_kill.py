@@ -162,6 +162,6 @@ def test_ctrl_c_exits_with_130_and_leaves_a_store_that_goes_on(make_rounds):
     assert rounds.estimates("interrupted") == whole
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=35)
 def test_fifty_killed_runs_end_like_one_that_was_not(make_rounds):
     assert kill_rounds(make_rounds(20, 0.25), 50, seed=2, n_at_once=8) >= 40

@@ -102,7 +102,7 @@ def run(tmp_path, monkeypatch):
                 has_preflight=False,
                 loop=LoopSettings(
                     concurrency=4,
-                    patience=Patience(first_wait_seconds=0.01, attempt_seconds=10),
+                    patience=Patience(first_wait_seconds=0.01, attempt_seconds=60),
                     spending=spending or SpendingLimits(),
                 ),
                 **changes,

@@ -378,7 +378,7 @@ def test_hidden_answers_give_no_accuracy_and_no_failure(make, run):
     assert outcome.exit_code == 0
 
 
-@pytest.mark.slow
+@pytest.mark.slow(seconds=36)
 def test_null_data_gives_only_cannot_be_told_apart_in_95_percent_of_seeds(make, run, tmp_path):
     views = "original,crop_3x,crop_6x,downsample_0_5,downsample_0_25,whiteground_3x"
     accuracy = dict.fromkeys(views.split(","), 0.6)

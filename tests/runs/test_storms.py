@@ -24,7 +24,7 @@ from eyechart.runs.spending import SpendingLimits
 from eyechart.runs.store import RunStore
 from eyechart.views import resolve_views
 
-QUICK = Patience(first_wait_seconds=0.002, longest_wait_seconds=0.01, attempt_seconds=1.0, max_attempts=40)
+QUICK = Patience(first_wait_seconds=0.002, longest_wait_seconds=0.01, attempt_seconds=30.0, max_attempts=40)
 STORM = {
     "429-retry-after:0.01": 0.1,
     "500": 0.1,
@@ -50,7 +50,7 @@ def run(tmp_path, monkeypatch):
         changes.setdefault("has_preflight", False)
         return run_benchmark(
             open_benchmark("folder", data, {"box_format": "xyxy"}),
-            open_model("openai/local-vlm", ModelOptions(base_url=server.base_url, timeout_seconds=1.0)),
+            open_model("openai/local-vlm", ModelOptions(base_url=server.base_url, timeout_seconds=30.0)),
             resolve_views("original,crop_3x")[0],
             open_prompt(),
             options=RunOptions(where=Destination(out=tmp_path / out), **changes),

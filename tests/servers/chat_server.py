@@ -38,6 +38,9 @@ from servers.faults import Script, error_reply, faulty_answer
 SLOW_SECONDS = 0.05
 """Pause between two bytes of a slow-loris reply."""
 
+START_SECONDS = 120
+"""Within this a server starts and stops on the busiest machine."""
+
 
 def answer_from_picture(received: Received) -> str:
     """Answer A, B or C where the first picture is mainly red, green or blue, D where it is not or there is none."""
@@ -131,11 +134,11 @@ class ChatServer:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(self._start(), self._loop).result(START_SECONDS)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(START_SECONDS)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
         self._loop.close()

@@ -11,7 +11,7 @@ from servers.faults import Script
 BODY = {"model": "m", "messages": [{"role": "user", "content": "Which?"}]}
 
 
-def post(base_url, body=BODY, timeout=5.0):
+def post(base_url, body=BODY, timeout=60.0):
     request = urllib.request.Request(  # noqa: S310 -- loopback
         f"{base_url}/chat/completions", json.dumps(body).encode(), {"content-type": "application/json"}
     )

@@ -20,7 +20,7 @@ from eyechart.images.resample import DEFAULT_RESAMPLER, check_resampler
 from eyechart.kinds import Benchmark, SaysHowToAsk
 from eyechart.releases.journal import write_if_changed
 from eyechart.runs.gold import name_cell
-from eyechart.runs.grids import GridSource
+from eyechart.runs.grids import MAX_TILE_BYTES, GridSource
 from eyechart.runs.large_pictures import LargeSource
 from eyechart.schema import (
     BenchmarkIdentity,
@@ -116,11 +116,12 @@ def build_grids(
     n_rows = sum(len(cells) for cells in configs.values()) * len(questions)
     n_done = 0
     built = []
+    tiles = DecodedCache(MAX_TILE_BYTES)
     for config, cells in configs.items():
-        shards = _shards(benchmark, questions, config, cells, out, (encoding, resampler))
+        shards = _shards(benchmark, questions, config, cells, out, (encoding, resampler), tiles)
         kept = [shard for shard in shards if _plan_of(Path(shard.path)) == shard.plan]
         n_done += sum(len(shard.questions) for shard in kept) * len(cells)
-        for shard in _written([shard for shard in shards if shard not in kept], n_processes):
+        for shard in _written([shard for shard in shards if shard not in kept], n_processes, tiles):
             n_done += len(shard.questions) * len(cells)
             if on_progress is not None:
                 on_progress(n_done, n_rows)
@@ -162,10 +163,11 @@ def _shards(
     cells: tuple[Grid, ...],
     out: Path,
     how: tuple[Encoding, str],
+    tiles: DecodedCache,
 ) -> list[_Shard]:
     """Divide the base samples into files of about half a gigabyte, by the size of the first picture."""
     first = _shard(benchmark, questions[:1], cells, out / config / "first", how)
-    n_bytes = len(_Painter(first).encode(questions[0], cells[0])) * len(cells)
+    n_bytes = len(_Painter(first, tiles).encode(questions[0], cells[0])) * len(cells)
     n_each = max(1, _SHARD_BYTES // n_bytes)
     groups = [questions[begin : begin + n_each] for begin in range(0, len(questions), n_each)]
     return [
@@ -201,12 +203,17 @@ def _picture(question: Question, cell: Grid, resampler: str) -> Picture:
 
 
 class _Painter:
-    """Draws the cells of a shard. It is its own small benchmark: the questions of the shard and their files."""
+    """Draws the cells of a shard. It is its own small benchmark: the questions of the shard and their files.
 
-    def __init__(self, shard: _Shard) -> None:
+    Args:
+        shard: What to draw.
+        tiles: Tiles that other shards of this process have drawn.
+    """
+
+    def __init__(self, shard: _Shard, tiles: DecodedCache | None = None) -> None:
         self._shard = shard
         self._decoded = DecodedCache(_DECODED_BYTES)
-        self._grids = GridSource(self, self._decode, LargeSource(self.image_path))
+        self._grids = GridSource(self, self._decode, LargeSource(self.image_path), tiles=tiles)
         self.identity = BenchmarkIdentity("shard", shard.plan)
 
     def encode(self, question: Question, cell: Grid) -> bytes:
@@ -236,12 +243,12 @@ class _Painter:
         return self._decoded.get(image.file_sha256, policy, lambda: decode(self.image_path(image), policy))
 
 
-def _written(shards: Sequence[_Shard], n_processes: int | None) -> Iterator[_Shard]:
+def _written(shards: Sequence[_Shard], n_processes: int | None, tiles: DecodedCache) -> Iterator[_Shard]:
     """Write shards and yield each when it is finished, in order; in this process where one is enough."""
     n_processes = max(1, min(n_processes or os.cpu_count() or 1, len(shards)))
     if n_processes == 1:
         for shard in shards:
-            _write(msgspec.json.encode(shard))
+            _write(msgspec.json.encode(shard), tiles)
             yield shard
         return
     context = multiprocessing.get_context("forkserver" if os.name == "posix" else "spawn")
@@ -252,7 +259,7 @@ def _written(shards: Sequence[_Shard], n_processes: int | None) -> Iterator[_Sha
             yield shard
 
 
-def _write(content: bytes) -> None:
+def _write(content: bytes, tiles: DecodedCache | None = None) -> None:
     """Write one shard beside its place, then move it there."""
     shard = msgspec.json.decode(content, type=_Shard)
     pyarrow = _pyarrow()
@@ -262,7 +269,7 @@ def _write(content: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with pyarrow.parquet.ParquetWriter(unfinished, schema, compression="none") as writer:
-            for rows in _groups(shard):
+            for rows in _groups(shard, tiles):
                 writer.write_table(pyarrow.Table.from_pylist(rows, schema=schema))
         unfinished.replace(path)
     except (OSError, pyarrow.ArrowException) as error:
@@ -275,9 +282,9 @@ def _write(content: bytes) -> None:
         raise
 
 
-def _groups(shard: _Shard) -> Iterator[list[dict[str, object]]]:
+def _groups(shard: _Shard, tiles: DecodedCache | None) -> Iterator[list[dict[str, object]]]:
     """Yield rows, base sample by base sample and cell by cell, in groups of bounded size."""
-    painter = _Painter(shard)
+    painter = _Painter(shard, tiles)
     rows: list[dict[str, object]] = []
     n_bytes = 0
     for question in shard.questions:

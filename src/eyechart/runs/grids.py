@@ -18,6 +18,7 @@ from eyechart.runs.large_pictures import LargeSource
 from eyechart.schema import DecodePolicy, GridComposition, ImageRef, Picture
 
 Decode = Callable[[ImageRef, DecodePolicy], DecodedImage]
+MAX_TILE_BYTES = 256 << 20
 _MAX_CANVASES = 2
 
 
@@ -28,14 +29,14 @@ class GridSource:
         benchmark: Where questions with their distractors come from.
         decode: Returns the decoded file behind a picture.
         large: Shrinks pictures that are too large to decode at once.
-        max_tile_bytes: Bound of the tiles kept in memory.
+        tiles: Tiles kept in memory, if other grids share them; else it keeps its own, up to 256 MiB.
     """
 
     def __init__(
-        self, benchmark: Benchmark, decode: Decode, large: LargeSource, *, max_tile_bytes: int = 256 << 20
+        self, benchmark: Benchmark, decode: Decode, large: LargeSource, *, tiles: DecodedCache | None = None
     ) -> None:
         self._benchmark, self._decode, self._large = benchmark, decode, large
-        self._tiles = DecodedCache(max_tile_bytes)
+        self._tiles = DecodedCache(MAX_TILE_BYTES) if tiles is None else tiles
         self._canvases: OrderedDict[str, GridCanvas] = OrderedDict()
         self._haystacks: dict[str, tuple[ImageRef, ...]] = {}
         self._lock = Lock()

@@ -23,6 +23,7 @@
     state = next;
     chosen = "";
     began = null;
+    delete document.body.dataset.timed;
     isEnlarged = false;
     viewers.forEach((viewer) => viewer.destroy());
     viewers = [];
@@ -34,7 +35,12 @@
     at("question").textContent = isOver ? "All questions are answered. You may close this page." : state.question;
     document.body.dataset.position = isOver ? "end" : String(state.position);
     if (isOver) return;
-    Promise.all(state.pictures.map(place)).then(() => { began = performance.now(); });
+    Promise.all(state.pictures.map(place)).then(() => {
+      // Pictures of a question that was put off may still arrive.
+      if (state !== next) return;
+      began = performance.now();
+      document.body.dataset.timed = "yes";
+    });
     if (state.choices.length) state.choices.forEach(option);
     else freeText();
   }
