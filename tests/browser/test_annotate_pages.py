@@ -18,7 +18,7 @@ from eyechart.runs.store import RunStore
 from eyechart.schema import Box
 from eyechart.views import resolve_views
 
-from .conftest import PATIENCE_MS
+from .conftest import PATIENCE_MS, SCREENSHOTS, WIDTHS, check_axe
 
 pytestmark = pytest.mark.browser
 
@@ -115,3 +115,34 @@ def test_a_drawn_box_is_saved_in_pixels_of_the_file(show, tmp_path):
     assert isinstance(box, Box)
     assert (24, 17) < (box.x0, box.y0) < (30, 22)  # 0.4 of a 64×48 picture, shown centred
     assert (36, 26) < (box.x1, box.y1) < (44, 31)
+
+
+def check_page(page, name):
+    """Nothing is wider than the window at either width, and axe finds nothing above minor."""
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.reload()
+        page.wait_for_selector(".viewer canvas, .asked-pictures img")
+        page.wait_for_timeout(500)
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= width
+        page.screenshot(path=SCREENSHOTS / f"{name}-{width}.png", full_page=True)
+    check_axe(page)
+
+
+@pytest.mark.parametrize("zoom", [True, False])
+def test_page_to_answer_fits_and_is_accessible(show, tmp_path, zoom):
+    benchmark, plan = planned(tmp_path, "original,crop_3x", zoom=zoom)
+    annotation = Annotation(plan, benchmark, Destination(out=tmp_path / "run"))
+    page = show(build_annotator(annotation, zoom=zoom))
+    check_page(page, f"annotate-{'zoom' if zoom else 'plain'}")
+    annotation.close()
+
+
+@pytest.mark.parametrize("only_boxes", [True, False])
+def test_page_to_correct_fits_and_is_accessible(show, tmp_path, only_boxes):
+    benchmark, plan = planned(tmp_path)
+    editing = Editing(plan, benchmark, tmp_path / "edits", "ann")
+    page = show(build_editor(editing, only_boxes=only_boxes))
+    check_page(page, f"correct-{'boxes' if only_boxes else 'all'}")
+    editing.close()

@@ -1,6 +1,5 @@
 """Laws of the report in a real browser: charts answer pointer and keys, offline; paper gets still pictures."""
 
-import os
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,12 +8,10 @@ from playwright.sync_api import expect
 
 from eyechart.cli._app import run_app
 
-from .conftest import PATIENCE_MS, SCREENSHOTS, WIDTHS
+from .conftest import PATIENCE_MS, SCREENSHOTS, WIDTHS, check_axe
 
 pytestmark = pytest.mark.browser
 
-RUN_AXE = """axe.run({preload: false}).then(found => found.violations.map(
-    one => [one.impact, one.id, one.nodes.map(node => node.html).slice(0, 3)]))"""
 CHARTED = "figure:has(script.spec)"
 PLANTED = "<script>document.title = 'planted'</script><img src=x onerror=\"document.title = 'planted'\">"
 
@@ -130,10 +127,7 @@ def test_report_with_charts_fits_and_is_accessible(offline, report, scheme):
     levels = page.eval_on_selector_all("h1, h2, h3, h4", "all => all.map(one => Number(one.tagName[1]))")
     assert levels[0] == 1
     assert all(second <= first + 1 for first, second in pairwise(levels))
-    axe = os.environ.get("EYECHART_AXE")
-    if axe:
-        violations = page.evaluate(f"{Path(axe).read_text()}; {RUN_AXE}")
-        assert not [one for one in violations if one[0] in {"serious", "critical"}]
+    check_axe(page)
 
 
 def test_grey_page_tells_what_holds_without_colour(offline, report):

@@ -157,6 +157,39 @@ def test_datasets_too_small_for_a_name_are_counted():
     assert "not named" not in plain
 
 
+LONG_NAMES = ("Urban planning and inspection", "Medical diagnosis", "Remote sensing", "Paper", "Internationalisation")
+
+
+def long_name_summary():
+    """Categories with long names, whose datasets have the same names."""
+    summary = category_summary()
+    pictures = tuple(
+        PictureGroup(f"set{at}", name, 10, 10, (1e6, 2e6, 3e6, 4e6, 5e6), 3e6) for name in LONG_NAMES for at in range(2)
+    )
+    breakdowns = tuple(
+        msgspec.structs.replace(summary.breakdowns[at], subset=f"task: {name}") for at, name in enumerate(LONG_NAMES)
+    )
+    return msgspec.structs.replace(summary, pictures=pictures, breakdowns=breakdowns)
+
+
+@pytest.mark.parametrize("name", ["source_rings", "category_radar"])
+def test_long_names_of_categories_do_not_run_into_each_other(name):
+    figure = draw(name, long_name_summary()).figure
+    figure.canvas.draw()
+    starts = tuple(long.split()[0][:8] for long in LONG_NAMES)
+    boxes = [text.get_window_extent() for text in texts_of(figure) if text.get_text().startswith(starts)]
+    boxes += [legend.get_window_extent() for legend in figure.findobj(mpl.legend.Legend)]
+    assert len(boxes) >= len(LONG_NAMES)
+    assert not [1 for at, box in enumerate(boxes) for other in boxes[:at] if box.overlaps(other)]
+
+
+def test_datasets_in_several_categories_are_named_with_them():
+    names = [label.get_text() for label in draw("picture_sizes", long_name_summary()).get_yticklabels()]
+    assert len(set(names)) == 10
+    assert "set0 · Paper, 10" in names
+    assert "set1 · Remote sensing: n = 10" in registry.load("figure", "picture_sizes")().describe(long_name_summary())
+
+
 def test_largest_grid_is_drawn_on_axes_of_an_author():
     axes = Figure().add_subplot()
     draw("region_heatmap", grid_summary(1, 3, 5), axes)

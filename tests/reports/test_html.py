@@ -121,7 +121,9 @@ class TestEveryPage:
         assert len(page.all("caption")) == len(page.all("table"))
         assert all("scope" in header for header in page.all("th"))
         for attributes in (a for _, a in page.elements if a.get("class") == "scroll"):
-            assert (attributes["role"], attributes["tabindex"]) == ("region", "0")
+            assert (attributes["role"], attributes["tabindex"]) == ("group", "0")
+        landmarks = [a["aria-labelledby"] for tag, a in page.elements if tag == "section" or a.get("role") == "region"]
+        assert len(landmarks) == len(set(landmarks))
 
     def test_every_figure_has_title_and_description(self, name, pages):
         page = Page(pages[name])

@@ -12,7 +12,7 @@ from summaries import CASES, HOSTILE
 from eyechart.errors import StoreError
 from eyechart.reports import _markup, latex, markdown
 from eyechart.reports._printable import printable
-from eyechart.reports._table import Column, Row, Table
+from eyechart.reports._table import Column, Row, Table, render_table
 from eyechart.reports.latex import LatexReport
 from eyechart.reports.markdown import MarkdownReport
 
@@ -90,3 +90,43 @@ def test_templates_are_part_of_the_wheel():
     build = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
     assert build["targets"]["wheel"]["packages"] == ["src/eyechart"]
     assert (root / "src/eyechart/reports/templates/report.html.jinja").is_file()
+
+
+def test_wide_table_stands_over_both_columns_and_a_narrow_one_in_one():
+    narrow = table_of("view")
+    assert "\\begin{table}\n" in latex.render_latex(narrow)
+    wide = latex.render_latex(render_table(CASES["sum"]()))
+    assert "\\begin{table*}\n" in wide
+    assert wide.endswith("\\end{table*}\n")
+
+
+def test_table_of_many_columns_is_set_in_blocks_that_begin_with_the_first():
+    columns = (Column("row", "row", is_number=False), *(Column(f"c{at}", f"column {at}") for at in range(10)))
+    rows = tuple(Row(f"row {row}", "", (f"row {row}", *["74.4 [64.4, 84.4] *"] * 10)) for row in range(10))
+    rendered = latex.render_latex(Table("Scores", columns, rows, ()))
+    blocks = rendered.split("\\begin{tabular}")[1:]
+    assert len(blocks) == 2
+    assert all(block.count("row 7 &") == 1 and "\n    row & column" in block for block in blocks)
+    assert re.findall(r"column \d", rendered) == [f"column {at}" for at in range(10)]
+
+
+def test_caption_is_made_of_sentences_and_inset_rows_stay_inset():
+    columns = (Column("what", "what", is_number=False), Column("n", "n"))
+    rows = (Row("samples", "", ("samples", "5")), Row("test", "", ("  test", "3")))
+    rendered = latex.render_latex(Table("Key numbers", columns, rows, ("counted by hand", "Two are twins.")))
+    assert "\\caption{Key numbers. counted by hand. Two are twins.}" in rendered
+    assert "    \\quad test & 3 \\\\\n" in rendered
+
+
+def test_long_texts_have_several_lines_and_their_addresses_break():
+    columns = (Column("set", "set", is_number=False), Column("from", "from", is_number=False))
+    rows = (Row("a", "", ("a", "huggingface.co/datasets/Organisation/Name of a set with many words")),)
+    rendered = latex.render_latex(Table("Sets", columns, rows, ()))
+    assert "\\begin{tabular}{lp{14em}}" in rendered
+    assert "huggingface.co/\\allowbreak{}datasets/\\allowbreak{}" in rendered
+
+
+def test_long_headings_are_stacked_over_short_cells():
+    columns = (Column("view", "view", is_number=False), Column("d", "difference from original, points"))
+    rendered = latex.render_latex(Table("Views", columns, (Row("a", "", ("a", "+2.5")),), ()))
+    assert "\\shortstack[r]{difference\\\\from\\\\original,\\\\points}" in rendered

@@ -10,6 +10,7 @@ _SHORTEST_SILENCE_SECONDS = 5.0
 _WINDOW_SECONDS = 60.0
 _MARK_SECONDS = 1.0
 _MINUTE, _HOUR = 60, 3600
+_MANY = 100.0  # a second; more digits than that need no decimals
 
 
 class Meter:
@@ -80,9 +81,11 @@ def in_rate(per_second: float, unit: str = "") -> str:
     """Write a rate, per minute where it is slow.
 
     Example:
-        >>> in_rate(12.34), in_rate(0.05), in_rate(2_500_000, "B")
-        ('12.3/s', '3/min', '2.5 MB/s')
+        >>> in_rate(2490.0), in_rate(12.34), in_rate(0.05), in_rate(2_500_000, "B")
+        ('2490/s', '12.3/s', '3/min', '2.5 MB/s')
     """
     if unit:
         return f"{per_second / 1e6:.1f} M{unit}/s"
+    if per_second >= _MANY:
+        return f"{per_second:.0f}/s"
     return f"{per_second:.3g}/s" if per_second >= 1 else f"{_MINUTE * per_second:.3g}/min"

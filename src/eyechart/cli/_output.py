@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from eyechart.cli._app import printable
+from eyechart.cli._columns import fit_columns, split_columns, wrap_cell
 from eyechart.cli._events import Note, emit, has_events
 
 # What JSON leaves as it is: DEL, the C1 controls (U+009B begins a terminal's commands) and marks that turn the text.
@@ -53,21 +54,37 @@ def print_text(text: str) -> None:
 def print_table(columns: list[str], rows: list[list[str]], title: str | None = None) -> None:
     """Print a table on stdout; text from data cannot drive the terminal or rich's markup.
 
+    On a narrow terminal cells go on in a second line between words, and columns that still do not fit follow in a
+    second block; view ids and intervals stay readable.
+
     Args:
         columns: Headings; a heading that starts with ``>`` is right-aligned.
         rows: Cells, one list per row.
         title: Line above the table.
     """
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    for column in columns:
-        is_right = column.startswith(">")
-        table.add_column(column.lstrip(">"), justify="right" if is_right else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(printable(cell)) for cell in row))
     console = data_console()
     if title is not None:  # not as the table's own title, which is folded to the width of a narrow table
         console.print(Text(printable(title)), soft_wrap=True)
-    console.print(table)
+    is_right = [column.startswith(">") for column in columns]
+    cells = [[printable(cell) for cell in line] for line in ([column.lstrip(">") for column in columns], *rows)]
+    key = is_right.index(False) if False in is_right else 0
+    for number, block in enumerate(split_columns(cells, console.width, key) if columns else []):
+        if number:
+            console.print()
+        shown = [[line[at] for at in block] for line in cells]
+        console.print(_block(shown, [is_right[at] for at in block], console.width))
+
+
+def _block(lines: list[list[str]], is_right: list[bool], width: int) -> Table:
+    """Return columns that fit beside each other; the first line holds the headings."""
+    widths, gap = fit_columns(lines, width)
+    table = Table(box=None, pad_edge=False, show_edge=False, padding=(0, gap, 0, 0))
+    headings, *rows = [[Text(wrap_cell(cell, own)) for cell, own in zip(line, widths, strict=True)] for line in lines]
+    for heading, own, right in zip(headings, widths, is_right, strict=True):
+        table.add_column(heading, justify="right" if right else "left", width=own, no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def say(text: str) -> None:

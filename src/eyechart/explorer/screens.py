@@ -38,7 +38,7 @@ _CELLS = {
     for mark, word in WORDS.items()
 }
 _SORT_WORDS = {
-    "pattern": "most right first, like patterns together",
+    "pattern": "most right first, by pattern",
     "id": "by id",
     "target": "smallest target first",
     "right": "most right first",
@@ -267,7 +267,7 @@ def _environment() -> Environment:
 
 
 def _breakable(text: str) -> Markup:
-    return escape(printable(text)).replace("_", Markup("_<wbr>"))
+    return escape(printable(text)).replace("/", Markup("/<wbr>")).replace("_", Markup("_<wbr>"))
 
 
 def _multiline(text: str) -> Markup:

@@ -4,6 +4,8 @@ Accuracies are percentages and differences are percentage points, each with one 
 What is missing is written as words or as ``MISSING``, never as 0.
 """
 
+from textwrap import wrap
+
 from eyechart.schema import Acuity, Contrast, Estimate, Size
 
 MINUS = "−"
@@ -133,6 +135,19 @@ def format_label(name: str) -> str:
     """
     printable = "".join(character if character.isprintable() else "?" for character in name)
     return printable if len(printable) <= _LONGEST_LABEL else f"{printable[: _LONGEST_LABEL - 1]}…"
+
+
+def wrap_label(name: str, width: int, most_lines: int = 3) -> str:
+    r"""Break a name between words into lines of about ``width`` characters, and cut what needs more lines or is longer.
+
+    Example:
+        >>> wrap_label("Urban planning and inspection", 10)
+        'Urban\nplanning\nand inspe…'
+    """
+    lines = wrap(format_label(name), width, break_long_words=False)
+    if len(lines) > most_lines:
+        lines = [*lines[: most_lines - 1], " ".join(lines[most_lines - 1 :])]
+    return "\n".join(line if len(line) <= width + 1 else f"{line[: width - 1]}…" for line in lines)
 
 
 def format_level(confidence: float) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import cos, pi, sin
 from typing import TYPE_CHECKING
 
-from eyechart.figures._numbers import format_label
+from eyechart.figures._numbers import wrap_label
 from eyechart.figures._style import GRID, MUTED, LineStyle
 
 if TYPE_CHECKING:
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _RINGS = (0.25, 0.5, 0.75, 1.0)
 _UP_OR_DOWN = 0.1
 _NAME_RADIUS = 1.12
+_NAME_LETTERS = 14
 CHANCE_LOOK = LineStyle(MUTED, "none", "--")
 
 
@@ -42,7 +43,7 @@ def draw_wheel(axes: "Axes", names: Sequence[str]) -> None:
     for place, name in enumerate(names):
         x, y = place_on_wheel(place, n, _NAME_RADIUS)
         side = "center" if abs(x) < _UP_OR_DOWN else "left" if x > 0 else "right"
-        axes.text(x, y, format_label(name), ha=side, va="center", fontsize=6.5)
+        axes.text(x, y, wrap_label(name, _NAME_LETTERS), ha=side, va="center", fontsize=6.5)
     axes.set_aspect("equal")
     axes.set_axis_off()
 

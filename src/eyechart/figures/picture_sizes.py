@@ -1,5 +1,7 @@
 """How large the pictures are, dataset by dataset."""
 
+from collections import Counter
+from collections.abc import Sequence
 from math import log10
 from typing import TYPE_CHECKING
 
@@ -78,10 +80,16 @@ def draw_boxes(groups: tuple[PictureGroup, ...], axes: object | None = None, *, 
 def describe_boxes(groups: tuple[PictureGroup, ...]) -> str:
     """Say the numbers of every box."""
     return " ".join(
-        f"{group.source}: n = {format_count(group.n_pictures)} pictures, median {group.quartiles_px[2] / 1e6:.3g} "
+        f"{name}: n = {format_count(group.n_pictures)} pictures, median {group.quartiles_px[2] / 1e6:.3g} "
         f"megapixels, from {group.quartiles_px[0] / 1e6:.3g} to {group.quartiles_px[4] / 1e6:.3g}."
-        for group in groups
+        for name, group in zip(_names(groups), groups, strict=True)
     )
+
+
+def _names(groups: Sequence[PictureGroup]) -> list[str]:
+    """Return the dataset of every box, with its category where it has pictures in several."""
+    n_boxes = Counter(group.source for group in groups)
+    return [one.source if n_boxes[one.source] == 1 else f"{one.source} · {one.category}" for one in groups]
 
 
 def _draw_box(axes: "Axes", place: int, group: PictureGroup) -> None:
@@ -113,6 +121,10 @@ def _draw_axis(axes: "Axes", groups: list[PictureGroup]) -> None:
         )
     axes.set_ylim(len(groups) - 0.4, -0.6)
     axes.set_yticks(
-        range(len(groups)), labels=[f"{format_label(g.source)}, {format_count(g.n_pictures)}" for g in groups]
+        range(len(groups)),
+        labels=[
+            f"{format_label(name)}, {format_count(group.n_pictures)}"
+            for name, group in zip(_names(groups), groups, strict=True)
+        ],
     )
     axes.spines["left"].set_visible(False)

@@ -3,7 +3,7 @@
 from math import cos, degrees, pi, sin
 from typing import TYPE_CHECKING
 
-from eyechart.figures._numbers import format_count, format_label
+from eyechart.figures._numbers import format_count, format_label, wrap_label
 from eyechart.figures._style import INK, MUTED, drawing_style, take_axes
 from eyechart.schema import PictureGroup, Summary
 
@@ -16,7 +16,8 @@ _HEIGHT_IN = 4.0
 # Eight fills after Okabe and Ito, light enough for dark letters; dark edges part the categories in grey.
 _FILLS = ("#a6cee8", "#f3cfa0", "#a9dcc8", "#e9b8d2", "#f2e6a2", "#c9c4e4", "#d7d7d7", "#f0b9a8")
 _SMALLEST_LABEL = 0.018
-_NARROW = 0.1
+_NARROW, _WIDE = 0.1, 0.3
+_WEDGE_LETTERS = 11
 _INNERMOST, _OUTERMOST = 0.3, 1.02
 
 
@@ -91,8 +92,10 @@ def _draw_category(axes: "Axes", name: str, middle: float, share: float) -> None
     axes.text(
         0.51 * cos(angle),
         0.51 * sin(angle),
-        format_label(name) if is_narrow else f"{format_label(name)}\n{100 * share:.0f} %",
-        fontsize=5.0 if is_narrow else 6.0,
+        wrap_label(name, _WEDGE_LETTERS, 2)
+        if is_narrow
+        else f"{wrap_label(name, _WEDGE_LETTERS)}\n{100 * share:.0f} %",
+        fontsize=6.0 if share > _WIDE or (not is_narrow and len(name) <= _WEDGE_LETTERS) else 5.0,
         ha="center",
         va="center",
         rotation=turned if is_narrow else 0.0,

@@ -5,6 +5,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import NamedTuple
 
 from eyechart.figures import MISSING, format_count
+from eyechart.reports._latex_float import column_widths, is_wide, join_sentences, latex_float, split_blocks, tabular
 from eyechart.reports._markup import escape_latex, escape_markdown
 from eyechart.reports._printable import printable
 from eyechart.runs.board import Board, BoardCell, BoardColumn, BoardRow
@@ -254,38 +255,43 @@ def latex_board(board: Board, *, is_grouped: bool = True) -> str:
     """
     shown = shown_lead(board)
     lead = [name for name, is_shown in zip(LEAD, shown, strict=True) if is_shown]
-    n_columns = len(lead) + len(board.columns)
-    alignment = "".join("r" if name in {"rank", "place", "B"} else "l" for name in lead) + "r" * len(board.columns)
+    kinds = [*("r" if name in {"rank", "place", "B"} else "l" for name in lead), *("r" for _ in board.columns)]
     headings = [*lead, *(column.heading for column in board.columns)]
-    caption = " ".join(
-        [
-            f"{board_title(board)}. Bold: best; underlined: best of its group.",
-            *board.notes,
-        ]
-    )
-    lines = [
-        "% Written by eyechart. Needs no package; \\small or \\resizebox if the columns are too wide.",
-        *([_HEAT_MACRO] if board.has_heat else []),
-        "\\begin{table}",
-        "  \\centering",
-        f"  \\caption{{{escape_latex(caption)}}}",
-        f"  \\label{{tab:{board.benchmark}-{board.split}}}",
-        "  \\medskip",
-        f"  \\begin{{tabular}}{{{alignment}}}",
-        "    \\hline",
-        f"    {' & '.join(escape_latex(heading) for heading in headings)} \\\\",
-    ]
-    group = None
+    rows, plain = [], [headings]
     for line in board_lines(board, is_grouped=is_grouped):
-        if is_grouped and line.row.group != group:
-            group = line.row.group
-            lines += ["    \\hline", f"    \\multicolumn{{{n_columns}}}{{l}}{{\\emph{{{escape_latex(group)}}}}} \\\\"]
-        cells = [escape_latex(cell) for cell, is_shown in zip(line.lead, shown, strict=True) if is_shown]
-        for score, mark, column in zip(line.scores, line.marks, board.columns, strict=True):
-            text = escape_latex(score)
-            text = f"\\underline{{{text}}}" if mark.is_group_best else text
-            text = f"\\textbf{{{text}}}" if mark.is_best else text
-            heat = heat_of(board, column, line.row.cells.get(column.key))
-            cells.append(text if heat is None else f"\\eyechartheat{{{round(_DARKEST * heat)}}}{{{text}}}")
-        lines.append(f"    {' & '.join(cells)} \\\\")
-    return "\n".join([*lines, "    \\hline", "  \\end{tabular}", "\\end{table}"]) + "\n"
+        own = [cell for cell, is_shown in zip(line.lead, shown, strict=True) if is_shown]
+        scores = [
+            _latex_score(score, mark, heat_of(board, column, line.row.cells.get(column.key)))
+            for score, mark, column in zip(line.scores, line.marks, board.columns, strict=True)
+        ]
+        rows.append((line.row.group, [*map(escape_latex, own), *scores]))
+        plain.append([*own, *line.scores])
+    tabulars = []
+    for block in split_blocks(column_widths(plain), len(rows), lead.index("model") + 1):
+        lines = ["\\hline", _latex_line([escape_latex(headings[at]) for at in block])]
+        for (group, cells), (before, _) in zip(rows, [("", []), *rows], strict=False):
+            if is_grouped and group != before:
+                lines += ["\\hline", f"\\multicolumn{{{len(block)}}}{{l}}{{\\emph{{{escape_latex(group)}}}}} \\\\"]
+            lines.append(_latex_line([cells[at] for at in block]))
+        tabulars.append(tabular("".join(kinds[at] for at in block), [*lines, "\\hline"]))
+    return latex_float(
+        escape_latex(
+            join_sentences([f"{board_title(board)}. Bold: best; underlined: best of its group.", *board.notes])
+        ),
+        f"tab:{board.benchmark}-{board.split}",
+        tabulars,
+        is_wide=is_wide(column_widths(plain)),
+        macros=[_HEAT_MACRO] if board.has_heat else [],
+    )
+
+
+def _latex_line(cells: Sequence[str]) -> str:
+    return f"{' & '.join(cells)} \\\\"
+
+
+def _latex_score(score: str, mark: Marks, heat: float | None) -> str:
+    """Return a score with its marks, in a shaded cell if it has heat."""
+    text = escape_latex(score)
+    text = f"\\underline{{{text}}}" if mark.is_group_best else text
+    text = f"\\textbf{{{text}}}" if mark.is_best else text
+    return text if heat is None else f"\\eyechartheat{{{round(_DARKEST * heat)}}}{{{text}}}"

@@ -8,8 +8,8 @@ import msgspec
 
 from eyechart.figures import format_count, format_percent, format_px, format_size, is_significant
 from eyechart.reports._expense import format_dollars
-from eyechart.reports._verdicts import Verdict, VerdictKind, verdict_of
-from eyechart.runs.findings import BLOCKED, CANNOT_TELL, state
+from eyechart.reports._verdicts import Verdict, VerdictKind, verdict_of, verdict_of_code
+from eyechart.runs.findings import state
 from eyechart.schema import ConditionSummary, Contrast, Expense, Failure, Finding, Run, Summary, Value
 
 _PROVIDER_NOTES = {
@@ -30,6 +30,8 @@ _CHART_NOTICE = (
     "Lab) with D3 modules (ISC, Mike Bostock and others); their licences stand at the beginning of the page's script."
 )
 _MOST_FIRST = 8
+# Where the sentence on the regions of a grid goes on to its numbers.
+_NUMBERS = ": the best region lies"
 _ORDER: Mapping[VerdictKind, int] = {"holds": 0, "blocked": 1, "open": 2, "untested": 2}
 
 
@@ -133,8 +135,7 @@ def _claim(
     """Return one finding in its parts; a finding that no contrast gives says only itself."""
     contrast = None if finding.contrast is None else contrasts.get(finding.contrast)
     if contrast is None or finding.contrast is None:
-        kind: VerdictKind = "open" if finding.code in {CANNOT_TELL, BLOCKED} else "holds"
-        return Claim(finding.text, "", "", Verdict(kind, finding.code), "", None)
+        return _bare_claim(finding)
     said = state(contrast, conditions)
     claim, parting, rest = finding.text.partition(f": {said.evidence}")
     condition, baseline = finding.contrast
@@ -146,6 +147,13 @@ def _claim(
         f"{condition} − {baseline}",
         places.get(condition),
     )
+
+
+def _bare_claim(finding: Finding) -> Claim:
+    """Return a finding that no contrast gives, such as one about the regions of a grid."""
+    claim, parting, numbers = finding.text.partition(_NUMBERS)
+    evidence = f"{_NUMBERS[2:].capitalize()}{numbers}" if parting else ""
+    return Claim(f"{claim}." if parting else finding.text, evidence, "", verdict_of_code(finding.code), "", None)
 
 
 def _further(contrast: Contrast) -> str:

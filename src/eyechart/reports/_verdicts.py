@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from eyechart.runs.findings import is_claimed
+from eyechart.runs.findings import BLOCKED, CANNOT_TELL, is_claimed
 from eyechart.schema import Contrast, Value
 
 VerdictKind = Literal["holds", "open", "untested", "blocked"]
@@ -34,3 +34,15 @@ def verdict_of(contrast: Contrast) -> Verdict:
     if contrast.p_adjusted is None:
         return Verdict("untested", "cannot be told apart: too few to test")
     return Verdict("open", "cannot be told apart")
+
+
+def verdict_of_code(code: str) -> Verdict:
+    """Return the verdict on a finding that no contrast gives, by its code.
+
+    Example:
+        >>> verdict_of_code("CANNOT_TELL").words
+        'cannot be told apart'
+    """
+    if code == BLOCKED:
+        return Verdict("blocked", "blocked")
+    return Verdict("open", "cannot be told apart") if code == CANNOT_TELL else Verdict("holds", "holds")

@@ -89,7 +89,7 @@
       const values = [...new Set(run.questions.map((question) => question[field]))].sort((a, b) => (parseFloat(a) - parseFloat(b)) || (a < b ? -1 : 1));
       if (values.length < 2) continue;
       const left = run.questions.filter((question) => fits(state, question, field));
-      room.append(node("h3", { textContent: label }), node("ul", { className: "plain" }, ...values.map((value) => {
+      room.append(node("h2", { textContent: label }), node("ul", { className: "plain" }, ...values.map((value) => {
         const isChosen = state[field] === value;
         const link = node("a", { href: `#${query({ ...state, [field]: isChosen ? "" : value })}`, textContent: (isChosen ? "× " : "") + value });
         if (isChosen) link.setAttribute("aria-current", "true");
@@ -102,7 +102,7 @@
       return { right, wrong, pattern, n: run.questions.filter((question) => fits(pattern, question)).length };
     }).filter((one) => one.n).sort((a, b) => isFirst(b) - isFirst(a) || b.n - a.n).slice(0, 6);
     if (patterns.length) {
-      room.append(node("h3", { textContent: "Patterns" }), node("ul", { className: "plain" }, ...patterns.map((one) => node("li", {},
+      room.append(node("h2", { textContent: "Patterns" }), node("ul", { className: "plain" }, ...patterns.map((one) => node("li", {},
         node("a", { href: `#${query(one.pattern)}`, textContent: `right in ${one.right}, wrong in ${one.wrong}` }), " ", node("span", { className: "count", textContent: one.n })))));
     }
   }
