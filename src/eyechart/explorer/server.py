@@ -76,7 +76,7 @@ class ServedPictures:
 
     def __init__(self, study: Study, data: Path | None) -> None:
         self._links = ServerLinks()
-        self._opened = tuple(BenchmarkPictures(run.table.run, data) for run in study.runs)
+        self._opened = tuple(BenchmarkPictures(run.recorded, data) for run in study.runs)
         self._cutters: dict[str, TileCutter] = {}
         self._lock = Lock()
 

@@ -17,7 +17,7 @@ from eyechart.runs.contrasting import baselines
 from eyechart.runs.score import judge, scorer_id_of
 from eyechart.runs.store import ESTIMATES_FILE, RunStore
 from eyechart.runs.summarise import estimate
-from eyechart.schema import Question, Request, Response, Score, Summary
+from eyechart.schema import Question, Request, Response, Run, Score, Summary
 from eyechart.stats.arrays import Bools, Floats
 
 _HALF = 0.5
@@ -104,6 +104,15 @@ class ExploredRun(Memory):
     def name(self) -> str:
         """Name of the run folder."""
         return self.store.folder.name
+
+    @property
+    def recorded(self) -> Run:
+        """The settings as they were recorded, which may name more than is shown."""
+        return self.store.run
+
+    def clean(self, text: str) -> str:
+        """Return a text as it may be shown."""
+        return text
 
     @property
     def model(self) -> str:
