@@ -1,6 +1,6 @@
 """Runs as the explorer reads them, without names of people, machines, folders, servers and organisations."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -8,13 +8,12 @@ from msgspec.structs import replace
 from eyechart.explorer.study import Entry, ExploredRun, Study
 from eyechart.runs.anonymous import Cleaner, cleaner_of
 from eyechart.runs.anonymous_items import anonymise_items, rename
-from eyechart.runs.cells import Cell
 from eyechart.runs.items import Items
 from eyechart.runs.readings import judge_unread
 from eyechart.runs.registration import kept_copy
 from eyechart.runs.store import RunStore
 from eyechart.runs.summarise import summarise_items
-from eyechart.schema import Question, Response, Run, Score
+from eyechart.schema import Question, Request, Response, Run, Score
 
 
 class AnonymousRun(ExploredRun):
@@ -83,8 +82,10 @@ class AnonymousRun(ExploredRun):
             notes=tuple(map(clean, own.notes)),
         )
 
-    def _entry(self, key: tuple[int, int, int], cell: Cell) -> Entry:
-        entry = super()._entry(key, cell)
+    def _entry(
+        self, key: tuple[int, int, int], requests: Mapping[str, Request], responses: Mapping[str, Response]
+    ) -> Entry:
+        entry = super()._entry(key, requests, responses)
         request, response, score = entry.request, entry.response, entry.score
         shown = replace(
             request,

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock, Thread
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -121,13 +121,16 @@ class ServedPictures:
             cutter.close()
 
 
-def build_server(study: Study, data: Path | None = None, *, hosts: Sequence[str] = LOOPBACK) -> Starlette:
+def build_server(
+    study: Study, data: Path | None = None, *, hosts: Sequence[str] = LOOPBACK, is_prepared: bool = False
+) -> Starlette:
     """Return the application; run it with uvicorn.
 
     Args:
         study: The runs.
         data: File or folder of the benchmark, where its run does not name one that is still there.
         hosts: Names under which it may be reached; others are refused, so that no web page can read it.
+        is_prepared: Whether what first openings wait for is worked out beside, from the start of the server.
     """
     pictures = ServedPictures(study, data)
     screens = Screens(study, ServerLinks(), pictures)
@@ -182,16 +185,22 @@ def build_server(study: Study, data: Path | None = None, *, hosts: Sequence[str]
     return Starlette(
         routes=routes,
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)],
-        lifespan=_closing(pictures),
+        lifespan=_living(pictures, screens if is_prepared else None),
     )
 
 
-def _closing(pictures: ServedPictures) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
-    """Return what removes temporary files when the server ends."""
+def _living(
+    pictures: ServedPictures, screens: Screens | None
+) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
+    """Return what prepares screens beside the server, and removes temporary files when it ends."""
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        is_ending = Event()
+        if screens is not None:
+            Thread(target=screens.prepare, args=(lambda: not is_ending.is_set(),), daemon=True).start()
         yield
+        is_ending.set()
         pictures.close()
 
     return lifespan
