@@ -2,7 +2,7 @@
 
 Run: ``python benchmarks/bench_explore.py [--rounds 9] [--runs DIR]``. The models differ in skill and in what each view
 does to them. Prints per screen the CPU milliseconds on the server side of the first opening and the median of further
-ones, then the first openings of some 700 different addresses (facets, filters, orders, pages, every pair of models,
+ones, then the first openings of some 500 different addresses (facets, filters, orders, pages, every pair of models,
 questions), and what starting takes. Fails where any opening, first or later, exceeds 300 ms. ``--runs`` keeps the made
 runs (about 250 MB) for another time. They are scored and estimated as ``eyechart run`` leaves them.
 """
@@ -11,8 +11,10 @@ import argparse
 import resource
 import statistics
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
@@ -22,7 +24,7 @@ from bench_check import MadeBenchmark
 from starlette.testclient import TestClient
 
 from eyechart.explorer.filters import SORTS, Filter, find_facets
-from eyechart.explorer.server import build_server
+from eyechart.explorer.server import PREPARING, build_server
 from eyechart.explorer.study import Study, read_study
 from eyechart.opening import open_prompt, open_scorer
 from eyechart.runs.execute import utc_now
@@ -110,7 +112,7 @@ def addresses(study: Study) -> Iterator[tuple[str, str]]:
             for value, _ in facet.values:
                 yield "grid, facets", f"/grid?run={number}&{facet.field}={quote(value)}&sort=right"
         for condition in run.table.conditions[1::4]:
-            yield "grid, verdicts", f"/grid?run={number}&right={condition}&wrong=original&unscored=crop_2x"
+            yield "grid, verdicts", f"/grid?run={number}&right={condition}&wrong=original&unscored=downsample_0_5"
             yield "grid, verdicts", f"/grid?run={number}&right={condition}@{(number + 3) % N_MODELS}&wrong={condition}"
         for other in range(N_MODELS):
             yield "compare", f"/compare?first={number}&second={other}"
@@ -130,10 +132,29 @@ def cpu_ms(client: TestClient, path: str) -> float:
     return 1000 * (time.process_time() - began)
 
 
+@contextmanager
+def serving(study: Study) -> Iterator[TestClient]:
+    """A server that has worked out what it prepares beside its first answers; says what that took."""
+    with TestClient(build_server(study, is_prepared=True), base_url="http://127.0.0.1") as client:
+        began = time.process_time()
+        for thread in threading.enumerate():
+            if thread.name == PREPARING:
+                thread.join()
+        print(f"prepared beside the server in {time.process_time() - began:.1f} s CPU")
+        yield client
+
+
+def open_unprepared(study: Study) -> None:
+    """Open every screen once on a server that has prepared nothing, as in the first second after its start."""
+    with TestClient(build_server(study), base_url="http://127.0.0.1") as client:
+        for name, path in PAGES.items():
+            print(f"{name:30} unprepared {cpu_ms(client, path):7.0f} ms")
+
+
 def open_screens(study: Study, rounds: int) -> float:
     """Open every screen several times on a new server; return the slowest opening."""
     slowest = 0.0
-    with TestClient(build_server(study), base_url="http://127.0.0.1") as client:
+    with serving(study) as client:
         for name, path in PAGES.items():
             first, *rest = (cpu_ms(client, path) for _ in range(rounds + 1))
             slowest = max(slowest, first, statistics.median(rest))
@@ -144,7 +165,7 @@ def open_screens(study: Study, rounds: int) -> float:
 def open_many(study: Study) -> float:
     """Open many addresses once each; return the slowest opening."""
     times: dict[str, list[tuple[float, str]]] = {}
-    with TestClient(build_server(study), base_url="http://127.0.0.1") as client:
+    with serving(study) as client:
         for kind, path in addresses(study):
             times.setdefault(kind, []).append((cpu_ms(client, path), path))
     for kind, found in times.items():
@@ -161,6 +182,7 @@ def main() -> int:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folders = make_runs(arguments.runs or Path(temporary))
+        open_unprepared(read_study(folders))
         slowest = []
         for work in (lambda study: open_screens(study, arguments.rounds), open_many):
             began = time.process_time()

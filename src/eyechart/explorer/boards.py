@@ -131,7 +131,8 @@ def _why_not(run: ExploredRun) -> str:
 
 def _own_runs(runs: list[ExploredRun]) -> list[OwnRun]:
     return [
-        OwnRun(name, run.table, run.table.run.created_at[:10]) for name, run in zip(_names(runs), runs, strict=True)
+        OwnRun(name, run.table, run.table.run.created_at[:10], (run.values, run.present))
+        for name, run in zip(_names(runs), runs, strict=True)
     ]
 
 

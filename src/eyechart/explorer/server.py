@@ -1,5 +1,6 @@
 """The explorer as a local web application: its screens, tiles on demand, nothing that leaves this machine."""
 
+import gc
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -49,6 +50,8 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 _THUMBNAIL_PX = 480
+PREPARING = "eyechart-preparing"
+"""Name of the thread that works out what first openings would wait for."""
 Page = Callable[[Request], str]
 
 
@@ -197,10 +200,15 @@ def _living(
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         is_ending = Event()
+        # The runs never change: to look through their million objects for garbage would stop a page for half a second.
+        gc.collect()
+        gc.freeze()
         if screens is not None:
-            Thread(target=screens.prepare, args=(lambda: not is_ending.is_set(),), daemon=True).start()
+            wanted = (lambda: not is_ending.is_set(),)
+            Thread(target=screens.prepare, args=wanted, name=PREPARING, daemon=True).start()
         yield
         is_ending.set()
+        gc.unfreeze()
         pictures.close()
 
     return lifespan
