@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
+from runs_made import question_file
 
 from eyechart.cli._app import run_app
 
@@ -138,3 +139,20 @@ def test_grey_page_tells_what_holds_without_colour(offline, report):
     verdicts = page.locator(".claims .verdict strong").all_inner_texts()
     assert verdicts
     assert all(words in {"holds", "cannot be told apart"} or ":" in words for words in verdicts)
+
+
+def test_report_of_all_views_of_sum_draws_every_chart(offline, tmp_path):
+    questions = question_file(tmp_path, n=30, size=(240, 180))
+    asked = ["run", "folder", "--data", str(questions), "--option", "box_format=xyxy", "--views", "sum29"]
+    assert run_app([*asked, "--model", "simulated/vlm", "--out", str(tmp_path / "run"), "--no-preflight"]) == 0
+    page = open_charts(offline, (tmp_path / "run" / "report.html").as_uri())
+    items = page.evaluate("JSON.parse(document.getElementById('eyechart-items').textContent).items.id.rows.length")
+    assert items == 30 * 29
+    figures = page.locator(CHARTED)
+    assert figures.count() >= 5
+    for index in range(figures.count()):
+        for chart in figures.nth(index).locator(".chart").all():
+            assert chart.locator("svg").count() == 1
+            assert chart.locator("svg path").count() > 3
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= WIDTHS[0]
+    assert page.locator("#views tbody tr").count() == 29

@@ -5,15 +5,21 @@ import csv
 import html
 import json
 import re
+import shutil
 import zlib
 from pathlib import Path
 from urllib.parse import quote, unquote
 
+import msgspec
 import pytest
 from runs_made import question_file
+from summaries import demo_summary
 
 from eyechart.cli._app import run_app
+from eyechart.explorer.anonymous import clean_answer
 from eyechart.reports import check_report
+from eyechart.runs.anonymous import cleaner_of
+from eyechart.schema import Response, ResponseState, Score
 
 USER, HOST, FOLDER, ENDPOINT, ORGANISATION = "alicexyz", "gpu17", "heidisthesis", "llm-proxy", "acmecorp"
 SECRETS = (USER, HOST, FOLDER, ENDPOINT, ORGANISATION)
@@ -78,10 +84,11 @@ def planted(tmp_path_factory):
     rows = [json.loads(line) for line in question_file(home, n=24).read_text().splitlines()]
     for number, row in enumerate(rows):
         row |= {"id": f"{USER}_{number}", "image_group": f"{FOLDER}/{number // 2}.png"}
+        row |= {"question": f"What did {USER} write?", "choices": [f"a {HOST}", "y", "z", "w"]}
         row |= {"source": f"{ORGANISATION} scans", "task": (f"read {USER}", f"{HOST} logs")[number % 2]}
     (home / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))
     answers = [
-        {"id": row["id"], "view": view, "text": row["answer"] if (at + len(view)) % 3 else "D"}
+        {"id": row["id"], "view": view, "text": f"{USER} says {row['answer'] if (at + len(view)) % 3 else 'D'}"}
         for at, row in enumerate(rows[:-1])
         for view in ("original", "crop_1x", "crop_3x", "downsample_0_5", "whiteground_3x")
     ]
@@ -103,7 +110,7 @@ def planted(tmp_path_factory):
         "settings": {"base_url": f"http://{USER}:pw@{HOST}.{ENDPOINT}.example:8000/v1", "organization": ORGANISATION},
     }
     run["versions"] |= {"hostname": HOST, "python": f"3.12 ({quote(f'/home/{USER}/env', safe='')})"}
-    run["benchmark"]["options"] |= {"image_column": f"/srv/{FOLDER}/pictures"}
+    run["benchmark"]["options"] |= {"choices_separator": f"/srv/{FOLDER}/pictures"}
     run["benchmark"]["revision"] = f"https://{ENDPOINT}.example/{ORGANISATION}@1"
     (out / "run.json").write_text(json.dumps(run))
     return out
@@ -182,6 +189,49 @@ def test_no_name_is_in_an_anonymous_long_table(planted, own_names, tmp_path, suf
     assert len(rows) == 24 * 5
     assert len({row["question"] for row in rows}) == 24
     assert len({row["image"] for row in rows}) == 12
+
+
+@pytest.fixture(scope="module")
+def sites(planted, own_names, tmp_path_factory):
+    """The static site of the run beside itself, once with names and once without."""
+    del own_names
+    home = tmp_path_factory.mktemp("sites")
+    for name, options in (("open", []), ("closed", HIDDEN)):
+        folders = [str(planted), str(planted.parent / "again")]
+        shutil.copytree(planted, folders[1], dirs_exist_ok=True)
+        data = ["--data", str(planted.parent / "questions.jsonl")]
+        assert run_app(["export", "site", *folders, *data, "--out", str(home / name), *options]) == 0
+    return home
+
+
+def test_no_name_is_in_any_file_of_an_anonymous_site_or_in_a_file_s_name(sites):
+    assert set(leaks(sites / "open" / "grid.html")) >= {USER, HOST, ORGANISATION}
+    files = [path for path in files_in(sites / "closed") if path.parent.name != "static"]
+    assert {path.suffix for path in files} >= {".html", ".js", ".png"}
+    assert {str(path): found for path in files if (found := leaks(path))} == {}
+    assert not [path for path in files for secret in SECRETS if secret in path.relative_to(sites).as_posix()]
+
+
+def test_an_anonymous_site_has_all_pages_pictures_and_marks_of_the_open_one(sites):
+    counts = [
+        sorted((path.relative_to(sites / name).parent.as_posix(), path.suffix) for path in files_in(sites / name))
+        for name in ("open", "closed")
+    ]
+    assert counts[0] == counts[1]
+    marks = [re.findall(r'"marks":"(\d+)"', (sites / name / "grid.html").read_text()) for name in ("open", "closed")]
+    assert marks[0]
+    assert marks[0] == marks[1]
+
+
+def test_the_span_of_an_answer_stays_on_its_words_or_is_given_up():
+    cleaner = cleaner_of(demo_summary(), names=("alicexyz",))
+    response = Response(request_id="r", state=ResponseState.ANSWERED, text="alicexyz says: the answer is B")
+    begin = response.text.index("answer")
+    score = Score(request_id="r", scorer="s", value=1.0, span=(begin, len(response.text)))
+    clean, moved = clean_answer(response, score, cleaner)
+    assert clean.text[slice(*moved.span)] == "answer is B"
+    _, lost = clean_answer(response, msgspec.structs.replace(score, span=(3, 12)), cleaner)
+    assert lost.span is None
 
 
 def test_words_to_hide_need_an_anonymous_file(planted, tmp_path, capsys):

@@ -22,7 +22,7 @@ from eyechart.explorer.server import build_server
 from eyechart.explorer.study import read_study
 study = read_study([Path("run")])
 run = study.run(0)
-requests = {name: next(run.entries(0, name)).request.id for name in run.table.conditions}
+requests = {name: found[0].request.id for name, found in run.entries(0).items()}
 with TestClient(build_server(study, Path("q.jsonl")), base_url="http://127.0.0.1") as client:
     def ask(name, level, column, row):
         reply = client.get(f"/tiles/0/{requests[name]}/0/sent/{level}/{column}_{row}.png")

@@ -1,5 +1,8 @@
 """Laws of reading single lines."""
 
+from pathlib import Path
+
+import msgspec
 import pytest
 
 from eyechart.errors import SchemaError, StoreError
@@ -27,3 +30,23 @@ def test_damaged_line_names_file_and_line(tmp_path):
 def test_lost_file_is_said(tmp_path):
     with pytest.raises(StoreError, match="cannot be read"):
         list(read_places(tmp_path / "gone.jsonl"))
+
+
+def test_many_records_are_read_with_each_file_opened_once(tmp_path, monkeypatch):
+    files = [tmp_path / f"{number}.jsonl" for number in range(2)]
+    for number, file in enumerate(files):
+        scores = [Score(request_id=f"{number}-{at}", scorer="s", value=1.0) for at in range(50)]
+        file.write_bytes(b"".join(encode_record(one) + b"\n" for one in scores))
+    places = {msgspec.json.decode(text)["request_id"]: place for file in files for place, text in read_places(file)}
+    opened = []
+    own_open = Path.open
+
+    def noting(path, *rest, **named):
+        opened.append(path)
+        return own_open(path, *rest, **named)
+
+    monkeypatch.setattr(Path, "open", noting)
+    wanted = [f"{number}-{at}" for at in (40, 3, 7) for number in (0, 1)]
+    found = LineIndex(places).read_many([*wanted, "no such"], Score)
+    assert {key: one.request_id for key, one in found.items()} == {key: key for key in wanted}
+    assert sorted(opened) == sorted(files)

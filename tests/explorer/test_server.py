@@ -5,7 +5,9 @@ import re
 import pytest
 from starlette.testclient import TestClient
 
-from eyechart.explorer.server import build_server
+from eyechart.explorer.links import ServerLinks
+from eyechart.explorer.screens import Screens
+from eyechart.explorer.server import ServedPictures, build_server
 from eyechart.explorer.study import read_study
 
 from .conftest import SCRIPT
@@ -72,7 +74,7 @@ def test_htmx_gets_only_the_part_that_changes(client):
 
 def test_tiles_are_pictures_and_only_known_sizes_are_drawn(client, study):
     run = study.run(0)
-    request = next(run.entries(0, "original")).request
+    request = run.entries(0)["original"][0].request
     good = client.get(f"/tiles/0/{request.id}/0/sent/10/0_0.png")
     assert good.headers["content-type"] == "image/png"
     for bad in (f"/tiles/0/{request.id}/0/99999x99999/10/0_0.png", f"/tiles/0/{request.id}/7/sent/10/0_0.png",
@@ -91,3 +93,27 @@ def test_lost_pictures_are_said_and_the_rest_is_shown(explored_folders):
         text = client.get("/question?run=0&id=q/1 é").text
     assert "The pictures of folder are not here" in text
     assert "The answer is" in text
+
+
+def test_what_first_openings_wait_for_is_prepared_until_nobody_wants_it(explored_folders, data):
+    study = read_study(explored_folders)
+    screens = Screens(study, ServerLinks(), ServedPictures(study, data))
+    asked = []
+    screens.prepare(lambda: asked.append(1) or len(asked) < 3)
+    assert len(asked) == 3
+    screens.prepare(lambda: True)
+    made = []
+    study.remember(("contrasts", 0, 1), lambda: made.append("contrasts"))
+    study.runs[1].remember(("order", "pattern"), lambda: made.append("order"))
+    assert made == []
+    key = screens.boards.keys[0]
+    assert screens.boards.board(key) is screens.boards.board(key)
+
+
+def test_pages_are_the_same_whether_prepared_or_not(explored_folders, data):
+    pages = []
+    for is_prepared in (False, True):
+        server = build_server(read_study(explored_folders), data, is_prepared=is_prepared)
+        with TestClient(server, base_url="http://127.0.0.1") as client:
+            pages.append([client.get(path).text for path in ("/", "/grid?run=1", "/compare?first=0&second=1")])
+    assert pages[0] == pages[1]

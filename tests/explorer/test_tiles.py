@@ -25,7 +25,7 @@ def cutter(study, data):
 
 def picture(study, condition, question="q/1 é"):
     run = study.run(0)
-    return next(run.entries(run.position(question), condition)).request.pictures[0]
+    return run.entries(run.position(question))[condition][0].request.pictures[0]
 
 
 def assemble(cutter, shown, seen=None, reduction=0):

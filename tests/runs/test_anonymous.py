@@ -24,6 +24,15 @@ SECRETS = {
     "host with port": ("connection to gpu17.lab9.org:8000 refused", ["gpu17", "lab9"]),
     "mail": ("contact erin@acmecorp.example", ["erin", "acmecorp"]),
     "account": ("rate limit for organization org-Ab12Cd34Ef56", ["Ab12Cd34Ef56"]),
+    "given name, percent-encoded": ("cannot read %2Fhome%2Ffrankxyz%2Fx and %#Fhome%#Ffrankxyz%#F", ["frankxyz"]),
+    "given name after an escape": (r"it said:\nfrankxyz is gone\u0020frankxyz", ["frankxyz"]),
+    "given name by its numbers": (
+        r"user \u0066\u0072\u0061\u006e\u006b\u0078\u0079\u007a &#102;rankxyz",
+        ["0066", "&#102;"],
+    ),
+    "given name in Base64": ("Authorization: Basic ZnJhbmt4eXo6aHVudGVyMg==", ["ZnJhbmt4eXo6"]),
+    "path in Base64": ("token L2hvbWUvZnJhbmsvdGhlc2lz sent", ["L2hvbWUv"]),
+    "given name with other signs": ("asked by frank-xyz and FRANK_XYZ", ["frank", "FRANK"]),
     "given name": ("asked on frankxyz-laptop by FRANKXYZ", ["frankxyz", "FRANKXYZ"]),
 }
 
@@ -45,7 +54,7 @@ def test_planted_name_disappears_from_any_text(case, field):
     else:
         failure = Failure("transient", **{"cause": "x", "n": 1, "example": "y", field: text})
         summary = msgspec.structs.replace(summary, failures=(failure,))
-    shown = bytes_of(anonymise(summary, names=("frankxyz",)))
+    shown = bytes_of(anonymise(summary, names=("frankxyz", "frank xyz")))
     assert not [secret for secret in secrets if secret in shown]
 
 

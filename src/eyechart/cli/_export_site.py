@@ -5,6 +5,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from eyechart.cli._anonymous import Hide, hidden_names
 from eyechart.cli._events import switch_events
 from eyechart.cli._flags import Plugin, load_plugins
 from eyechart.cli._output import Json, print_json, say
@@ -28,6 +29,10 @@ def site(
     scorer: Annotated[
         str | None, Parameter(help="Whose scores to show, such as option_letter.lenient; each run's own if left out.")
     ] = None,
+    anonymous: Annotated[
+        bool, Parameter(negative="", help="Leave out run names, user, host, paths, endpoint, organisation.")
+    ] = False,
+    hide: Hide = (),
     plugin: Plugin = (),
     json: Json = False,
 ) -> int:
@@ -38,12 +43,14 @@ def site(
     """
     switch_events(json)
     from eyechart.cli._work import WorkProgress
+    from eyechart.explorer.anonymous import read_anonymous_study
     from eyechart.explorer.site import SiteOptions, write_site
     from eyechart.explorer.study import read_study
 
     load_plugins(plugin)
     options = SiteOptions(views=views, original_px=original_px, crop_px=crop_px, whole_px=whole_px)
-    study = read_study(runs, scorer)
+    names = hidden_names(hide, is_anonymous=anonymous)
+    study = read_anonymous_study(runs, scorer, names) if anonymous else read_study(runs, scorer)
     with WorkProgress("site", "pages", str(out)) as progress:
         written = write_site(study, out, data, options, tell=progress.update)
     if json:

@@ -49,7 +49,7 @@ def explore(
         print_json({"address": address})
     else:
         say(f"explore {len(runs)} {'run' if len(runs) == 1 else 'runs'} at {address}   (Ctrl-C ends)")
-    server = build_server(study, data, hosts=LOOPBACK if is_loopback else ("*",))
+    server = build_server(study, data, hosts=LOOPBACK if is_loopback else ("*",), is_prepared=True)
     config = uvicorn.Config(server, log_level="warning", access_log=False)
     with contextlib.closing(listening), contextlib.suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[listening])

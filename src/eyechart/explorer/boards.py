@@ -55,6 +55,12 @@ class Boards:
                 return key
         raise UsageError(f"there is no board {' '.join(filter(None, wanted))}", hint="follow a link of the page")
 
+    def is_own(self, key: BoardKey) -> bool:
+        """Whether runs of the study stand on a board."""
+        return key.benchmark not in published_benchmarks() or any(
+            run.table.run.benchmark.name == key.benchmark and _split_of(run) == key.split for run in self._study.runs
+        )
+
     def board(self, key: BoardKey) -> Board:
         """Return a board.
 
@@ -125,7 +131,8 @@ def _why_not(run: ExploredRun) -> str:
 
 def _own_runs(runs: list[ExploredRun]) -> list[OwnRun]:
     return [
-        OwnRun(name, run.table, run.table.run.created_at[:10]) for name, run in zip(_names(runs), runs, strict=True)
+        OwnRun(name, run.table, run.table.run.created_at[:10], (run.values, run.present))
+        for name, run in zip(_names(runs), runs, strict=True)
     ]
 
 

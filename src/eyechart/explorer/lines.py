@@ -42,16 +42,42 @@ class LineIndex(Generic[Key]):
             StoreError: If the file cannot be read.
             SchemaError: If the line is damaged.
         """
-        place = self._places.get(key)
-        if place is None:
-            return None
-        try:
-            with place.path.open("rb") as file:
+        return self.read_many((key,), kind).get(key)
+
+    def read_many(self, keys: Iterable[Key], kind: type[AnyRecord]) -> dict[Key, AnyRecord]:
+        """Return the records of these keys, each file opened once; a key without a record is left out.
+
+        Args:
+            keys: Their keys.
+            kind: Class of the records.
+
+        Raises:
+            StoreError: If a file cannot be read.
+            SchemaError: If a line is damaged.
+        """
+        by_path: dict[Path, list[tuple[Key, Place]]] = {}
+        for key in keys:
+            place = self._places.get(key)
+            if place is not None:
+                by_path.setdefault(place.path, []).append((key, place))
+        found: dict[Key, AnyRecord] = {}
+        for path, wanted in by_path.items():
+            texts = _read_lines(path, [place for _, place in wanted])
+            for (key, place), text in zip(wanted, texts, strict=True):
+                found[key] = decode_record(text, kind, f"{path}:{place.line}")
+        return found
+
+
+def _read_lines(path: Path, places: Iterable[Place]) -> list[bytes]:
+    texts = []
+    try:
+        with path.open("rb", buffering=0) as file:
+            for place in places:
                 file.seek(place.offset)
-                text = file.read(place.n_bytes)
-        except OSError as error:
-            raise read_error(place.path, error) from error
-        return decode_record(text, kind, f"{place.path}:{place.line}")
+                texts.append(file.read(place.n_bytes))
+    except OSError as error:
+        raise read_error(path, error) from error
+    return texts
 
 
 def read_places(path: Path) -> Iterable[tuple[Place, bytes]]:

@@ -254,18 +254,12 @@ def compare_page(study: Study, first: int, second: int, links: Links) -> Compare
             "question asked several times counts as right from a mean score of one half."
         )
     else:
-        pairs = [(one, one) for one in mine.table.conditions if one in other.table.conditions]
+        pairs = [(one, one) for one in _shared(mine, other)]
         heading = f"{mine.label} against {other.label}, view by view"
         note = "Paired on common questions, clustered by picture; p by sign flips, Holm-corrected over the views shown."
     if not pairs:
         raise UsageError("there is nothing to compare", hint="two runs need a view in common, one run needs two views")
-    contrasts = (
-        _contrasts_within(mine)
-        if first == second
-        else study.remember(
-            ("contrasts", first, second), lambda: _contrasts_of_runs(mine, other, [a for a, _ in pairs])
-        )
-    )
+    contrasts = _contrasts_within(mine) if first == second else contrasts_of_runs(study, first, second)
     rows = tuple(
         _compare_row(study, Side(first, one), Side(second, two), contrasts.get((one, two)), links) for one, two in pairs
     )
@@ -276,10 +270,23 @@ def _contrasts_within(run: ExploredRun) -> dict[tuple[str, str], Contrast]:
     return {(one.condition, one.baseline): one for one in run.summary.contrasts if one.subset is None}
 
 
+def contrasts_of_runs(study: Study, first: int, second: int) -> dict[tuple[str, str], Contrast]:
+    """Return the contrast ``first − second`` of every common condition on the questions that are the same in both.
+
+    Raises:
+        UsageError: If they share no question.
+    """
+    mine, other = study.run(first), study.run(second)
+    return study.remember(("contrasts", first, second), lambda: _contrasts_of_runs(mine, other, _shared(mine, other)))
+
+
+def _shared(mine: ExploredRun, other: ExploredRun) -> list[str]:
+    return [name for name in mine.table.conditions if name in other.table.conditions]
+
+
 def _contrasts_of_runs(
     mine: ExploredRun, other: ExploredRun, conditions: Sequence[str]
 ) -> dict[tuple[str, str], Contrast]:
-    """Return the contrast ``mine − other`` of every common condition on the questions that are the same in both."""
     theirs = {question.id: (at, question.content) for at, question in enumerate(other.table.questions)}
     rows = [
         (at, theirs[question.id][0])

@@ -126,7 +126,7 @@ def question_page(study: Study, number: int, question_id: str, wanted: Filter, l
         raise UsageError(f"{run.name} never asked {question_id}", hint="choose a question of the grid")
     asking = _asking(study, number, question_id)
     # Read once: ten models under 29 views are 580 lines of files.
-    read = {at: _entries(one, question_id) for at, one in asking}
+    read = {at: one.entries(_position(one, question_id)) for at, one in asking}
     entries = read[number]
     panes = tuple(pane for name, found in entries.items() if found for pane in _panes(name, found[0]))
     place, n_chosen, before, after = neighbours(study, number, wanted, question_id)
@@ -160,7 +160,7 @@ def read_answers(number: int, run: ExploredRun, question_id: str, condition: str
     Raises:
         UsageError: If this run never asked the question.
     """
-    entries = run.entries(_position(run, question_id), condition)
+    entries = run.entries(_position(run, question_id), (condition,))[condition]
     return tuple(_answer(number, run, entry, condition) for entry in entries)
 
 
@@ -170,7 +170,7 @@ def panes_of(run: ExploredRun, question_id: str, condition: str) -> tuple[ViewPa
     Raises:
         UsageError: If this run never asked the question.
     """
-    found = tuple(run.entries(_position(run, question_id), condition))
+    found = run.entries(_position(run, question_id), (condition,))[condition]
     return tuple(_panes(condition, found[0])) if found else ()
 
 
@@ -184,12 +184,6 @@ def _asking(study: Study, number: int, question_id: str) -> list[tuple[int, Expl
         if position is not None and study.run(at).table.questions[position].content == content:
             found.append((at, study.run(at)))
     return found
-
-
-def _entries(run: ExploredRun, question_id: str) -> dict[str, tuple[Entry, ...]]:
-    """Return everything that a run asked about a question, by condition."""
-    position = _position(run, question_id)
-    return {name: tuple(run.entries(position, name)) for name in run.table.conditions}
 
 
 def _position(run: ExploredRun, question_id: str) -> int:

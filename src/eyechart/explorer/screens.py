@@ -1,6 +1,8 @@
 """The screens as HTML: one set of templates for the server and for the static site."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import Protocol
 from urllib.parse import quote, urlencode
 
@@ -9,10 +11,11 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from eyechart.benchmarks._published import published_benchmarks
+from eyechart.errors import EyechartError
 from eyechart.explorer.boards import BoardKey, Boards
 from eyechart.explorer.filters import SORTS, Filter
 from eyechart.explorer.links import Links
-from eyechart.explorer.pages import clip, compare_page, grid_page, run_tabs
+from eyechart.explorer.pages import clip, compare_page, contrasts_of_runs, grid_page, run_tabs
 from eyechart.explorer.pair import PairFilter, pair_page, shown_pair
 from eyechart.explorer.question import QuestionPage, ViewPane, question_page
 from eyechart.explorer.study import ExploredRun, Study
@@ -78,6 +81,28 @@ class Screens:
         self._note = note
         self._templates = _environment()
         self.boards = Boards(study)
+
+    def prepare(self, is_wanted: Callable[[], bool]) -> None:
+        """Work out what first openings would wait for: templates, orders, own leaderboards, comparisons of runs.
+
+        Args:
+            is_wanted: Asked between steps of some tenths of a second; False ends it.
+        """
+        for step in self._steps():
+            if not is_wanted():
+                return
+            with suppress(EyechartError):  # said where the page is opened
+                step()
+
+    def _steps(self) -> Iterator[Callable[[], object]]:
+        """Yield what can be prepared, the likeliest first."""
+        yield from (partial(self._templates.get_template, name) for name in self._templates.list_templates())
+        for number in range(len(self._study.runs)):
+            yield partial(self.grid, number, Filter())
+        yield from (partial(self.boards.board, key) for key in self.boards.keys if self.boards.is_own(key))
+        for first in range(len(self._study.runs)):
+            for second in self._study.alike(first)[1:]:
+                yield partial(contrasts_of_runs, self._study, first, second)
 
     def index(self) -> str:
         """Return the list of runs."""

@@ -1,11 +1,12 @@
 """The explorer as a local web application: its screens, tiles on demand, nothing that leaves this machine."""
 
+import gc
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
-from threading import Lock
+from threading import Event, Lock, Thread
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -49,6 +50,8 @@ _HEADERS = {
     "Cache-Control": "no-store",
 }
 _THUMBNAIL_PX = 480
+PREPARING = "eyechart-preparing"
+"""Name of the thread that works out what first openings would wait for."""
 Page = Callable[[Request], str]
 
 
@@ -76,7 +79,7 @@ class ServedPictures:
 
     def __init__(self, study: Study, data: Path | None) -> None:
         self._links = ServerLinks()
-        self._opened = tuple(BenchmarkPictures(run.table.run, data) for run in study.runs)
+        self._opened = tuple(BenchmarkPictures(run.recorded, data) for run in study.runs)
         self._cutters: dict[str, TileCutter] = {}
         self._lock = Lock()
 
@@ -121,13 +124,16 @@ class ServedPictures:
             cutter.close()
 
 
-def build_server(study: Study, data: Path | None = None, *, hosts: Sequence[str] = LOOPBACK) -> Starlette:
+def build_server(
+    study: Study, data: Path | None = None, *, hosts: Sequence[str] = LOOPBACK, is_prepared: bool = False
+) -> Starlette:
     """Return the application; run it with uvicorn.
 
     Args:
         study: The runs.
         data: File or folder of the benchmark, where its run does not name one that is still there.
         hosts: Names under which it may be reached; others are refused, so that no web page can read it.
+        is_prepared: Whether what first openings wait for is worked out beside, from the start of the server.
     """
     pictures = ServedPictures(study, data)
     screens = Screens(study, ServerLinks(), pictures)
@@ -182,16 +188,27 @@ def build_server(study: Study, data: Path | None = None, *, hosts: Sequence[str]
     return Starlette(
         routes=routes,
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)],
-        lifespan=_closing(pictures),
+        lifespan=_living(pictures, screens if is_prepared else None),
     )
 
 
-def _closing(pictures: ServedPictures) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
-    """Return what removes temporary files when the server ends."""
+def _living(
+    pictures: ServedPictures, screens: Screens | None
+) -> Callable[[Starlette], AbstractAsyncContextManager[None]]:
+    """Return what prepares screens beside the server, and removes temporary files when it ends."""
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        is_ending = Event()
+        # The runs never change: to look through their million objects for garbage would stop a page for half a second.
+        gc.collect()
+        gc.freeze()
+        if screens is not None:
+            wanted = (lambda: not is_ending.is_set(),)
+            Thread(target=screens.prepare, args=wanted, name=PREPARING, daemon=True).start()
         yield
+        is_ending.set()
+        gc.unfreeze()
         pictures.close()
 
     return lifespan

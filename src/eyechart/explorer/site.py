@@ -140,7 +140,7 @@ class SitePictures:
         self._study = study
         self._options = options
         self._written = written
-        self._opened = tuple(BenchmarkPictures(run.table.run, data) for run in study.runs)
+        self._opened = tuple(BenchmarkPictures(run.recorded, data) for run in study.runs)
         self._cutters: dict[str, TileCutter] = {}
         self._sources: dict[tuple[str, Size | None], JsonObject] = {}
         self._notes: dict[str, None] = {}
@@ -152,7 +152,7 @@ class SitePictures:
 
     def missing(self, number: int) -> str:
         """Return why pictures are not here, empty if they are."""
-        reason = self._opened[number].missing
+        reason = self._study.run(number).clean(self._opened[number].missing)
         if reason:
             self._notes[reason] = None
         return reason

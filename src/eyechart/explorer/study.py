@@ -1,7 +1,7 @@
 """The runs that are looked at together, held small: scores in arrays, texts on disk until they are asked for."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import TypeVar, cast
@@ -17,7 +17,7 @@ from eyechart.runs.choosing import choose_scorer
 from eyechart.runs.score import judge, scorer_id_of
 from eyechart.runs.store import ESTIMATES_FILE, RunStore
 from eyechart.runs.summarise import estimate
-from eyechart.schema import Question, Request, Response, Score, Summary
+from eyechart.schema import Question, Request, Response, Run, Score, Summary
 from eyechart.stats.arrays import Bools, Floats
 
 _HALF = 0.5
@@ -106,6 +106,15 @@ class ExploredRun(Memory):
         return self.store.folder.name
 
     @property
+    def recorded(self) -> Run:
+        """The settings as they were recorded, which may name more than is shown."""
+        return self.store.run
+
+    def clean(self, text: str) -> str:
+        """Return a text as it may be shown."""
+        return text
+
+    @property
     def model(self) -> str:
         """The model, as ``provider/name``."""
         return self.table.run.model.spec
@@ -129,13 +138,23 @@ class ExploredRun(Memory):
         """Return a question as the run stored it."""
         return self._questions.read(question_id, Question)
 
-    def entries(self, position: int, condition: str) -> Iterator[Entry]:
-        """Yield every request of one question under one condition, repeats and orders of choices in turn."""
-        column = self.table.conditions.index(condition)
-        for slot in range(self.table.n_slots):
-            cell = self.table.cells.get((position, column, slot))
-            if cell is not None:
-                yield self._entry((position, column, slot), cell)
+    def entries(self, position: int, conditions: Sequence[str] = ()) -> dict[str, tuple[Entry, ...]]:
+        """Return every request of one question by condition, repeats and orders of choices in turn.
+
+        Args:
+            position: Where the question stands in the table.
+            conditions: Conditions to read; all if empty.
+        """
+        names = conditions or self.table.conditions
+        columns = {name: self.table.conditions.index(name) for name in names}
+        keys = {
+            name: [key for slot in range(self.table.n_slots) if (key := (position, column, slot)) in self.table.cells]
+            for name, column in columns.items()
+        }
+        ids = [self._request_ids[key] for own in keys.values() for key in own]
+        requests = self._requests.read_many(ids, Request)
+        responses = self._responses.read_many(ids, Response)
+        return {name: tuple(self._entry(key, requests, responses) for key in own) for name, own in keys.items()}
 
     def find(self, request_id: str) -> Request | None:
         """Return a request by its id."""
@@ -149,16 +168,15 @@ class ExploredRun(Memory):
         """Return (n_questions,) whether each question scored less than one half under a condition."""
         return np.asarray(self.present[:, column] & (self.values[:, column] < _HALF))
 
-    def _entry(self, key: tuple[int, int, int], cell: Cell) -> Entry:
+    def _entry(
+        self, key: tuple[int, int, int], requests: Mapping[str, Request], responses: Mapping[str, Response]
+    ) -> Entry:
         request_id = self._request_ids[key]
-        request = self._requests.read(request_id, Request)
-        if request is None:  # pragma: no cover - the index was made from the same file
-            raise UsageError(f"{self.store.folder}: request {request_id} is gone", hint="was the run folder changed?")
         return Entry(
-            request=request,
-            response=self._responses.read(request_id, Response),
+            request=requests[request_id],
+            response=responses.get(request_id),
             score=self._scores.get(request_id),
-            cell=cell,
+            cell=self.table.cells[key],
             slot=key[2],
         )
 

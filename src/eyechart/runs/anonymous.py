@@ -46,6 +46,8 @@ _PRIVATE_KEY = re.compile(
     r"data|root|org|organi[sz]ation|project|team|account|email|author)$",
     re.IGNORECASE,
 )
+# Where a name may begin although a letter stands before it; causes of failures have # for digits.
+_AFTER_ESCAPE = r"(?<=\\[nrtbf])|(?<=%[0-9A-Fa-f#]{2})|(?<=\\u[0-9A-Fa-f#]{4})|(?<=\\x[0-9A-Fa-f#]{2})"
 # Shorter names would be found inside ordinary words.
 _SHORTEST_NAME = 3
 
@@ -192,7 +194,7 @@ def _name_pattern(names: Collection[str]) -> re.Pattern[str] | None:
     if not usable:
         return None
     spelt = (r"[\W_]+".join(map(re.escape, re.findall(r"[^\W_]+", name))) or re.escape(name) for name in usable)
-    return re.compile(rf"(?:(?<![A-Za-z0-9])|(?<=\\[nrtbf]))(?:{'|'.join(spelt)})(?![A-Za-z0-9])", re.IGNORECASE)
+    return re.compile(rf"(?:(?<![A-Za-z0-9])|{_AFTER_ESCAPE})(?:{'|'.join(spelt)})(?![A-Za-z0-9])", re.IGNORECASE)
 
 
 def _organisations(run: Run) -> tuple[str, ...]:

@@ -145,7 +145,7 @@ def with_places(rows: Sequence[BoardRow], own: Sequence[OwnRun]) -> tuple[tuple[
 
     Runs that lack more than a tenth of the answers are not placed: they would leave little to compare the others on.
     """
-    scored = [whole_scores(run.table) for run in own]
+    scored = [whole_scores(run) for run in own]
     placed = [index for index, (_, present) in enumerate(scored) if present.mean() >= _ANSWERED_TO_PLACE]
     if len(placed) < _TWO:
         return tuple(rows), ""

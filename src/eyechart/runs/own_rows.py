@@ -17,11 +17,15 @@ _WHOLE = "original"
 
 
 class OwnRun(NamedTuple):
-    """A run to put on a board: its name there, its answers with scores, and the date of its making."""
+    """A run to put on a board: its name there, its answers, and the date of its making.
+
+    ``scores`` are those of ``table.scores()``, where they are known already.
+    """
 
     name: str
     table: RunTable
     date: str
+    scores: tuple[Floats, Bools] | None = None
 
 
 def check_run(run: OwnRun, published: PublishedResults, split: str) -> None:
@@ -53,25 +57,26 @@ def has_whole_picture(table: RunTable) -> bool:
     return _WHOLE in table.conditions or len(table.conditions) == 1
 
 
-def whole_scores(table: RunTable) -> tuple[Floats, Bools]:
+def whole_scores(run: OwnRun) -> tuple[Floats, Bools]:
     """Return (n_questions,) scores on the whole picture, and where there is one.
 
     Raises:
         UsageError: If the run has neither a view ``original`` nor a single other one.
     """
+    table = run.table
     if not has_whole_picture(table):
         raise UsageError(
             f"run {table.run.id} has no view original among {', '.join(table.conditions[:_MOST_NAMES])}",
             hint="a leaderboard shows accuracy on the whole picture: run it with --views original",
         )
     column = table.conditions.index(_WHOLE) if _WHOLE in table.conditions else 0
-    values, present = table.scores()
+    values, present = table.scores() if run.scores is None else run.scores
     return values[:, column], present[:, column]
 
 
 def own_row(run: OwnRun, published: PublishedResults, rule: Rule) -> tuple[BoardRow, tuple[str, ...]]:
     """Return the row of a run, and what must be said of it; what cannot be averaged by the rule is left out."""
-    values, present = whole_scores(run.table)
+    values, present = whole_scores(run)
     datasets = [question.source or "" for question in run.table.questions]
     labels = np.asarray(datasets)
     known = {one.name: Group(one.name, one.category, one.n) for one in published.datasets}
