@@ -225,7 +225,7 @@ def read_study(
         StoreError: If a folder holds no run.
         UsageError: If none is named, or the scorer is unknown.
     """
-    runs = []
+    runs: list[ExploredRun] = []
     for folder in folders:
         if tell is not None:
             tell(len(runs), len(folders))
