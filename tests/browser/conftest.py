@@ -118,10 +118,6 @@ class Watched:
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", lambda request: self.asked.append(request.url))
 
-    def _hear(self, message):
-        if message.type == "error":
-            self.complaints.append(message.text)
-
     def open(self, address):
         self.page.goto(address)
         # Files ask nothing of a network, so that "idle" may have passed before it is waited for.

@@ -144,7 +144,8 @@ def test_grey_page_tells_what_holds_without_colour(offline, report):
 def test_report_of_all_views_of_sum_draws_every_chart(offline, tmp_path):
     questions = question_file(tmp_path, n=30, size=(240, 180))
     asked = ["run", "folder", "--data", str(questions), "--option", "box_format=xyxy", "--views", "sum29"]
-    assert run_app([*asked, "--model", "simulated/vlm", "--out", str(tmp_path / "run"), "--no-preflight"]) == 0
+    model = ["--model", "simulated/oracle", "--set", "threshold_px=6", "--set", "slope=4"]
+    assert run_app([*asked, *model, "--out", str(tmp_path / "run"), "--no-preflight"]) == 0
     page = open_charts(offline, (tmp_path / "run" / "report.html").as_uri())
     items = page.evaluate("JSON.parse(document.getElementById('eyechart-items').textContent).items.id.rows.length")
     assert items == 30 * 29

@@ -11,9 +11,10 @@ from runs_made import question_file
 
 from eyechart.cli import _meter
 from eyechart.cli._app import run_app
-from eyechart.cli._events import Began, Event, Failed, PartProgress, Progressed
+from eyechart.cli._events import Began, Ended, Event, Failed, PartProgress, Progressed
 from eyechart.cli._progress import RunProgress
 from eyechart.cli._work import WorkProgress
+from eyechart.explorer.study import read_study
 from eyechart.runs.listening import Beginning, Silent
 from eyechart.runs.so_far import ScoringListener
 from eyechart.schema import (
@@ -223,6 +224,27 @@ def test_building_and_checking_tell_events(command, tmp_path, capsys):
     assert next(one for one in events if isinstance(one, Began)).work == command
     last = [one for one in events if isinstance(one, Progressed)][-1]
     assert last.n_done == last.n_all > 0
+
+
+def test_writing_a_report_tells_how_many_files_are_there(tmp_path, capsys):
+    assert start(tmp_path) == 0
+    capsys.readouterr()
+    out = tmp_path / "report"
+    assert run_app(["report", str(tmp_path / "run"), "--out", str(out), "--json"]) == 0
+    captured = capsys.readouterr()
+    events = [msgspec.json.decode(line, type=Event) for line in captured.err.splitlines()]
+    assert [one.work for one in events if isinstance(one, Began | Ended)] == ["report", "report"]
+    last = [one for one in events if isinstance(one, Progressed)][-1]
+    files = msgspec.json.decode(captured.out)["files"]
+    assert (last.unit, last.n_done) == ("files", len(files))
+    assert len(files) == len([path for path in out.rglob("*") if path.is_file()])
+
+
+def test_reading_runs_tells_how_many_are_read(tmp_path):
+    assert start(tmp_path) == 0
+    heard = []
+    read_study([tmp_path / "run"], tell=lambda *counts: heard.append(counts))
+    assert heard == [(0, 1), (1, 1)]
 
 
 def test_every_event_and_its_fields_are_documented():

@@ -2,6 +2,7 @@
 
 import json
 
+import msgspec
 import pytest
 from runs_made import SCORER, make_run, right_at
 
@@ -24,6 +25,11 @@ def store(make, tmp_path):
     return make_run(make, tmp_path / "run", script, n=25, views=VIEWS, plan=PlanOptions(repeats=2, rotations=2))
 
 
+def shortened(cell):
+    """A cell with the beginnings of its hashes, which are enough to tell them apart."""
+    return msgspec.structs.replace(cell, recipes=tuple(key[:16] for key in cell.recipes), cut=cell.cut[:16])
+
+
 def through_json(items):
     return unpack_items(json.loads(json.dumps(pack_items(items))), "here")
 
@@ -31,7 +37,7 @@ def through_json(items):
 def test_unpacked_items_give_the_same_summary(store):
     items = read_items(store, SCORER)
     again = through_json(items)
-    assert again.table.cells == items.table.cells
+    assert again.table.cells == {slot: shortened(cell) for slot, cell in items.table.cells.items()}
     assert summarise_items(again) == summarise_items(items) == summarise(store, SCORER)
 
 

@@ -20,7 +20,7 @@ class Began(_Event, frozen=True, kw_only=True, tag="began"):
     """Work began.
 
     Args:
-        work: What is done: run, judge, probe, build, verify, fetch or site.
+        work: What is done: run, judge, probe, build, verify, fetch, report, explore or site.
         folder: Where, empty where there is no folder.
         planned: Requests per view; empty for other work.
         settled: How many of these were there before.
@@ -52,7 +52,7 @@ class Progressed(_Event, frozen=True, kw_only=True, tag="progress"):
 
     Args:
         work: As in ``Began``.
-        unit: What is counted: answers, images, questions, rows, bytes or pages.
+        unit: What is counted: answers, images, questions, rows, bytes, files, runs or pages.
         n_all: How many there will be, None while that is not known.
         n_done: How many are done, those from before included.
         n_failed: How many of these failed.

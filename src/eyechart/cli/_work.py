@@ -17,7 +17,7 @@ class WorkProgress(Display):
     """Shows how far work is, on stderr. Use it as a context manager and call ``update`` as it goes.
 
     Args:
-        work: How it is called: build, verify, fetch or site.
+        work: How it is called: build, verify, fetch, report, explore or site.
         unit: What is counted, such as images; ``bytes`` are written as megabytes.
         folder: Where it is done, for events.
         console: Where text goes.

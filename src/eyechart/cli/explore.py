@@ -7,6 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from eyechart.cli._events import switch_events
 from eyechart.cli._flags import Plugin, load_plugins
 from eyechart.cli._output import Json, print_json, say
 from eyechart.errors import UsageError
@@ -33,14 +34,17 @@ def explore(
     Args:
         runs: Run folders.
     """
+    switch_events(json)
     import uvicorn
 
+    from eyechart.cli._work import WorkProgress
     from eyechart.explorer.server import LOOPBACK, build_server
     from eyechart.explorer.study import read_study
 
     load_plugins(plugin)
     listening = listen(host, port)
-    study = read_study(runs, scorer)
+    with WorkProgress("explore", "runs") as progress:
+        study = read_study(runs, scorer, tell=progress.update)
     address = f"http://{host}:{listening.getsockname()[1]}/"
     is_loopback = host in LOOPBACK
     if not is_loopback:

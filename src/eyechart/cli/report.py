@@ -6,6 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from eyechart.cli._anonymous import Hide, hidden_names
+from eyechart.cli._events import switch_events
 from eyechart.cli._flags import Plugin, load_plugins
 from eyechart.cli._output import Json, print_json, say
 from eyechart.cli._results import say_departures
@@ -41,6 +42,8 @@ def report(
     Args:
         run: Run folder.
     """
+    switch_events(json)
+    from eyechart.cli._work import WorkProgress
     from eyechart.reports import anonymise, bibtex_of, write_all
     from eyechart.runs.choosing import choose_scorer
     from eyechart.runs.files import write_whole
@@ -59,7 +62,16 @@ def report(
     say_departures(summary)
     names = hidden_names(hide, is_anonymous=anonymous)
     items = read_items(store, scorer_id, registered)
-    paths = write_all(summary, out or run, is_anonymous=anonymous, names=names, items=items, is_static=static)
+    with WorkProgress("report", "files", str(out or run)) as progress:
+        paths = write_all(
+            summary,
+            out or run,
+            is_anonymous=anonymous,
+            names=names,
+            items=items,
+            is_static=static,
+            tell=progress.update,
+        )
     if bibtex is not None:
         write_whole(bibtex, [bibtex_of(anonymise(summary, names) if anonymous else summary).encode()])
         paths = (*paths, bibtex)

@@ -211,18 +211,28 @@ class Study(Memory):
         return (number, *others)
 
 
-def read_study(folders: Sequence[Path], scorer: str | None = None) -> Study:
+def read_study(
+    folders: Sequence[Path], scorer: str | None = None, *, tell: Callable[[int, int], None] | None = None
+) -> Study:
     """Read run folders; nothing is written and no model is asked.
 
     Args:
         folders: Run folders.
         scorer: Whose scores to show; each run's own if left out.
+        tell: Called with how many runs are read, and of how many.
 
     Raises:
         StoreError: If a folder holds no run.
         UsageError: If none is named, or the scorer is unknown.
     """
-    return Study([ExploredRun(RunStore(folder), scorer) for folder in folders])
+    runs: list[ExploredRun] = []
+    for folder in folders:
+        if tell is not None:
+            tell(len(runs), len(folders))
+        runs.append(ExploredRun(RunStore(folder), scorer))
+    if tell is not None:
+        tell(len(runs), len(folders))
+    return Study(runs)
 
 
 def _summary(store: RunStore, scorer_id: str, table: RunTable) -> Summary:

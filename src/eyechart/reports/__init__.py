@@ -8,7 +8,7 @@ the figures::
     clean = anonymise(summary, names=("alice",))    # without user, host, path, endpoint, organisation
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -73,6 +73,7 @@ def write_all(
     names: Collection[str] = (),
     items: "Items | None" = None,
     is_static: bool = False,
+    tell: Callable[[int, int | None], None] | None = None,
 ) -> tuple[Path, ...]:
     """Write every registered report and every figure of a summary; asks no model and reads no network.
 
@@ -84,6 +85,7 @@ def write_all(
         names: Words to remove besides those that are recognised (see ``anonymise``).
         items: The run that the summary was made from, for the HTML report to carry; see ``check_report``.
         is_static: Whether to leave interactive charts and their script out of the HTML report.
+        tell: Called with how many files are written; how many there will be is not known before.
 
     Returns:
         The paths written: the HTML report first, then the other reports by name, then the figures.
@@ -95,11 +97,19 @@ def write_all(
 
     shown, carried = anonymise_both(summary, items, names) if is_anonymous else (summary, items)
     page = HtmlReport(notices, is_anonymous=is_anonymous, items=carried, is_static=is_static)
-    written = [page.write(shown, out)]
-    others = [name for name in registry.names("report") if name != "html"]
-    written += [cast("type[ReportWriter]", registry.load("report", name))().write(shown, out) for name in others]
+    written: list[Path] = []
+
+    def add(*paths: Path) -> None:
+        written.extend(paths)
+        if tell is not None:
+            tell(len(written), None)
+
+    add(page.write(shown, out))
+    for name in registry.names("report"):
+        if name != "html":
+            add(cast("type[ReportWriter]", registry.load("report", name))().write(shown, out))
     for drawn in drawn_figures(shown):
-        written += save_figure(drawn.figure, out / "figures", drawn.name)
+        add(*save_figure(drawn.figure, out / "figures", drawn.name))
     return tuple(written)
 
 

@@ -21,6 +21,7 @@ _NAMES = {
 }
 _FIELDS = {name: field for field, name in _NAMES.items()}
 _ABSENT = -1
+_HASH_LETTERS = 16
 
 
 class Items(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -125,6 +126,9 @@ def unpack_items(content: object, place: str) -> Items:
 def _row(table: RunTable, slot: Slot, cell: Cell) -> JsonObject:
     """Return one cell with its place, nested fields under dotted names."""
     question, condition, number = slot
+    # Hashes are only compared with each other, and whole ones would be most of a large report.
+    recipes = tuple(key[:_HASH_LETTERS] for key in cell.recipes)
+    cell = msgspec.structs.replace(cell, recipes=recipes, cut=cell.cut[:_HASH_LETTERS])
     flat: JsonObject = {"id": table.questions[question].id, "condition": table.conditions[condition], "slot": number}
     _flatten(msgspec.to_builtins(cell), "", flat)
     return flat
