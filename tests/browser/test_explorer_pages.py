@@ -1,5 +1,6 @@
 """Laws of the screens in a real browser: panes move together, filters have addresses, keys work."""
 
+import re
 from urllib.parse import quote
 
 import pytest
@@ -179,7 +180,7 @@ FILES = ["index.html", "run-0.html", "grid.html", "questions/run0-0001-q-0-.html
 
 @pytest.mark.parametrize("path", PAGES)
 def test_screen_is_silent_runs_nothing_planted_and_fits(watched, served, path):
-    check_screen(watched, served + path, f"explore-{path.strip('/').replace('?', '-')[:20] or 'index'}")
+    check_screen(watched, served + path, "explore-" + (re.sub(r"\W+", "-", path).strip("-")[:20] or "index"))
 
 
 @pytest.mark.parametrize("path", FILES)

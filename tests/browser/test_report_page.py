@@ -107,6 +107,23 @@ def test_paper_gets_the_still_pictures(offline, report):
     assert (SCREENSHOTS / "report.pdf").stat().st_size > 50_000
 
 
+@pytest.mark.parametrize("width", [688, 710])
+def test_paper_cuts_no_table_and_breaks_no_interval(offline, report, width):
+    page = open_charts(offline, report)
+    page.set_viewport_size({"width": width, "height": 1000})  # what A4 and letter hold between their margins
+    page.emulate_media(media="print")
+    tables = page.locator("table").evaluate_all("all => all.map(one => one.getBoundingClientRect().right)")
+    assert max(tables) <= width
+    lines = page.locator(".whole").evaluate_all("all => all.map(one => one.getClientRects().length)")
+    assert set(lines) == {1}
+    claims = (
+        page.locator(".claims li")
+        .first.locator("p")
+        .evaluate_all("all => all.map(one => one.getBoundingClientRect().top)")
+    )
+    assert len(set(map(round, claims))) == 1
+
+
 def test_static_report_runs_nothing(offline, explored_folders, tmp_path):
     assert run_app(["report", str(explored_folders[1]), "--static", "--out", str(tmp_path)]) == 0
     page = offline.open((tmp_path / "report.html").as_uri())

@@ -187,6 +187,8 @@ def test_datasets_in_several_categories_are_named_with_them():
     names = [label.get_text() for label in draw("picture_sizes", long_name_summary()).get_yticklabels()]
     assert len(set(names)) == 10
     assert "set0 · Paper, 10" in names
+    rings = " ".join(text.get_text() for text in texts_of(draw("source_rings", long_name_summary()).figure))
+    assert "n = 100 questions of 2 datasets in 5 categories" in rings
     assert "set1 · Remote sensing: n = 10" in registry.load("figure", "picture_sizes")().describe(long_name_summary())
 
 

@@ -36,8 +36,8 @@ def test_numbers_are_checked_where_the_run_is_gone(run_folder, tmp_path):
 
 def test_changed_accuracy_is_found(run_folder, tmp_path, capsys):
     page = (run_folder / "report.html").read_text()
-    accuracy = re.search(r"<td>(\d+\.\d) \[", page).group(1)
-    (tmp_path / "changed.html").write_text(page.replace(f"<td>{accuracy} [", "<td>99.9 [", 1))
+    accuracy = re.search(r"<td>(\d+\.\d) <span[^>]*>\[", page).group(1)
+    (tmp_path / "changed.html").write_text(page.replace(f"<td>{accuracy} <", "<td>99.9 <", 1))
     assert run_app(["verify", str(tmp_path / "changed.html")]) == 1
     said = capsys.readouterr().err
     assert "printed '99.9 [" in said

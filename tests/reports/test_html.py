@@ -6,6 +6,8 @@ from html.parser import HTMLParser
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from summaries import (
     CASES,
     HOSTILE,
@@ -17,12 +19,13 @@ from summaries import (
 
 from eyechart.errors import StoreError
 from eyechart.figures import accuracies, format_estimate
-from eyechart.reports import render_table, write_all
+from eyechart.reports import html, render_table, write_all
 from eyechart.reports._printable import printable
 from eyechart.reports._scripts import chart_script, script_digest
 from eyechart.reports._sections import claims, first_page, verdict_line
 from eyechart.reports.html import HtmlReport
 from eyechart.runs.findings import find
+from eyechart.schema import Finding
 
 VOID = {"meta", "link", "br", "wbr", "img", "input", "hr", "use", "path"}
 
@@ -253,3 +256,26 @@ def test_all_reports_and_figures_are_written_and_named(tmp_path):
     assert names[3:] == [f"figures/{stem}.{suffix}" for stem in stems for suffix in ("pdf", "svg", "png")]
     assert all(path.stat().st_size > 0 for path in paths)
     assert "anonymous version" in paths[0].read_text(encoding="utf-8")
+
+
+@given(st.text(alphabet="ab_<&[]0123456789.,− +", max_size=60))
+def test_text_of_a_cell_stays_itself_and_no_markup(text):
+    from html import unescape
+
+    for shown in (html._whole(text), html._breakable(text)):
+        bare = re.sub(r"</?span[^>]*>|<wbr>", "", str(shown))
+        assert "<" not in bare
+        assert unescape(bare) == text
+
+
+def test_intervals_in_cells_do_not_break():
+    assert str(html._whole("(54.2 [33.8, 73.3]) *")) == '(54.2 <span class="whole">[33.8, 73.3]</span>) *'
+    assert "span" not in html._whole("[a name in brackets]")
+
+
+def test_findings_that_no_contrast_gives_have_evidence_and_a_verdict_in_words():
+    gap = "grid_white_3x3: the regions cannot be told apart: the best region lies 8.0 points above the mean of all 9."
+    (one,) = claims(msgspec.structs.replace(demo_summary(), findings=(Finding("CANNOT_TELL", gap),)))
+    assert one.text == "grid_white_3x3: the regions cannot be told apart."
+    assert one.evidence == "The best region lies 8.0 points above the mean of all 9."
+    assert one.verdict.words == "cannot be told apart"

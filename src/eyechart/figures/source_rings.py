@@ -71,7 +71,8 @@ def _notes(categories: dict[str, list[PictureGroup]]) -> list[str]:
     """Say n, and how many datasets are too small for a name."""
     groups = [group for own in categories.values() for group in own]
     total = sum(group.n_questions for group in groups)
-    lines = [f"n = {format_count(total)} questions of {len(groups)} datasets in {len(categories)} categories"]
+    n_sets = len({group.source for group in groups})
+    lines = [f"n = {format_count(total)} questions of {n_sets} datasets in {len(categories)} categories"]
     small = sum(not _is_named(group, total) for group in groups)
     if small:
         names = "dataset" if small == 1 else "datasets"

@@ -23,6 +23,8 @@ _DRAWING = re.compile(r"(<svg\b[^>]*>)(.*?)(</svg>)", re.DOTALL)
 _WORDS = re.compile(r"<(title|desc)\b[^>]*>.*?</\1>", re.DOTALL)
 _STYLE = re.compile(r"<style>.*?</style>", re.DOTALL)
 _TAG = re.compile(r"<[^>]*>")
+# Keeps an interval on one line; its text belongs to what stands around it.
+_WHOLE = re.compile(r'<span class="whole">([^<]*)</span>')
 _NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)*")
 _ANY_SCRIPT = re.compile(r"<script\b([^>]*)>(.*?)</script\s*>", re.DOTALL | re.IGNORECASE)
 _DATA_SCRIPT = re.compile(r'type="application/json"')
@@ -108,7 +110,7 @@ def _said(page: str) -> Iterator[str]:
     """Yield the texts of a page in order: between tags, and the words of its figures."""
     plain = _ANY_SCRIPT.sub("", _STYLE.sub("", page))
     plain = _DRAWING.sub(lambda drawing: " ".join(word.group() for word in _WORDS.finditer(drawing.group(2))), plain)
-    for part in _TAG.split(plain):
+    for part in _TAG.split(_WHOLE.sub(r"\1", plain)):
         text = " ".join(html.unescape(part).split())
         if text:
             yield text

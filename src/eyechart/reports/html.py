@@ -1,5 +1,6 @@
 """One HTML file with everything about a run, which opens without network and loads nothing."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,9 +20,13 @@ from eyechart.runs.grid_rows import collapse_grids
 from eyechart.schema import Summary
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
+
     from eyechart.runs.items import Items
 
 __all__ = ["HtmlReport"]
+
+_INTERVAL = re.compile(r"(\[[\d.,−+ ]{3,40}\])")
 
 
 class HtmlReport:
@@ -78,6 +83,7 @@ class HtmlReport:
             finalize=lambda value: printable(value) if type(value) is str else value,
         )
         environment.filters["breakable"] = _breakable
+        environment.filters["whole"] = _whole
         shown = collapse_grids(summary)
         found = _sections.claims(shown)
         first, rest = _sections.first_page(found)
@@ -141,6 +147,17 @@ def _statistics(summary: Summary) -> tuple[Section, ...]:
 
 def _breakable(text: str) -> str:
     """Return an escaped identifier that may break after underscores, so that narrow columns hold it."""
+    from markupsafe import Markup  # comes with jinja2
+
+    return _whole(text).replace("_", Markup("_<wbr>"))
+
+
+def _whole(text: str) -> "Markup":
+    """Return escaped text whose intervals do not break."""
     from markupsafe import Markup, escape  # comes with jinja2
 
-    return escape(printable(text)).replace("_", Markup("_<wbr>"))
+    parts = _INTERVAL.split(printable(text))
+    return Markup().join(
+        Markup('<span class="whole">{}</span>').format(part) if number % 2 else escape(part)
+        for number, part in enumerate(parts)
+    )
