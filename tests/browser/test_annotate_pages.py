@@ -18,7 +18,7 @@ from eyechart.runs.store import RunStore
 from eyechart.schema import Box
 from eyechart.views import resolve_views
 
-from .conftest import PATIENCE_MS, SCREENSHOTS, WIDTHS, check_axe
+from .conftest import PATIENCE_MS, SCREENSHOTS, WIDTHS, check_axe, is_complaint
 
 pytestmark = pytest.mark.browser
 
@@ -37,7 +37,7 @@ def show(browser):
         servers.append((server, thread))
         page = browser.new_page(viewport={"width": 1200, "height": 800})
         page.set_default_timeout(PATIENCE_MS)
-        page.on("console", lambda message: message.type in {"error", "warning"} and complaints.append(message.text))
+        page.on("console", lambda message: is_complaint(message) and complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/")
         return page

@@ -56,7 +56,7 @@ def test_tiles_of_945_megapixels_are_cut_in_bounded_memory(tmp_path, tmp_path_fa
 
 
 def check_place(path, reduction):
-    """The tile shows what the picture has there, within the loss of two JPEGs."""
+    """The tile shows what the picture has there, within the loss of two JPEGs; averaging pixels makes it less."""
     side = 512 << reduction
     x0, y0 = 30_200 // side * side, 24_100 // side * side
     width, height = min(side, PANDA[0] - x0), min(side, PANDA[1] - y0)
@@ -66,4 +66,4 @@ def check_place(path, reduction):
     shown = np.asarray(Image.open(io.BytesIO(path.read_bytes())), np.int16)
     assert np.abs(shown.shape[0] - expected.shape[0]) <= 1
     rows, columns = (min(a, b) for a, b in zip(shown.shape[:2], expected.shape[:2], strict=True))
-    assert np.abs(shown[:rows, :columns] - expected[:rows, :columns]).mean() < 6
+    assert np.abs(shown[:rows, :columns] - expected[:rows, :columns]).mean() < (6 if reduction < 3 else 3)

@@ -93,6 +93,17 @@ def test_picture_too_large_to_draw_is_shown_as_the_model_saw_it(study, cutter, m
     assert np.abs(large - exact).mean() < 8
 
 
+@pytest.mark.parametrize("reduction", [1, 2, 3])
+def test_levels_of_odd_sides_are_not_shifted(tmp_path, reduction):
+    """At the right edge of a wide picture, where a scale that is off by one pixel in thousands shows most."""
+    waves = (128 + 80 * np.sin(np.arange(3583) * np.pi / 16)).astype(np.uint8)
+    Image.fromarray(np.tile(waves[None, :, None], (1023, 1, 3))).save(tmp_path / "wide.png")
+    large = tiles._LargeTiles(tmp_path / "wide.png", tmp_path / "copy.tif")
+    shown = large._read((3072.0, 512.0, 3072.0 + 256, 768.0), Size(256 >> reduction, 256 >> reduction))
+    expected = waves[3072 : 3072 + 256].reshape(-1, 1 << reduction).mean(axis=1)
+    assert np.abs(shown.astype(int) - expected[None, :, None]).mean() < 3
+
+
 def test_tiles_asked_at_once_copy_a_large_file_once(study, cutter, monkeypatch):
     monkeypatch.setattr(tiles, "MAX_DRAWN_PIXELS", 1000)
     written, write = [], tiles._write_pyramid

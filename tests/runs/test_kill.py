@@ -69,8 +69,7 @@ class Rounds:
         """Press Ctrl-C once the first answers are in, then finish; return the exit code of the interrupted process."""
         with self._server() as server:
             child = self._child(server, name, ask_until_interrupted)
-            while len(server.received) < self.n_requests // 3:
-                time.sleep(0.01)
+            self._await_requests(server, child, self.n_requests // 3)
             assert child.pid is not None
             os.kill(child.pid, signal.SIGINT)
             exit_code = self._exit_code(child)
@@ -93,9 +92,7 @@ class Rounds:
     def _kill(self, server: ChatServer, name: str, kill_after: float) -> None:
         """Start the run, kill it some seconds after its first request, and wait until all it sent has arrived."""
         child = self._child(server, name, ask_everything)
-        while not server.received:
-            assert not self._has_ended(child)
-            time.sleep(0.005)
+        self._await_requests(server, child, 1)
         time.sleep(kill_after)
         child.kill()
         self._exit_code(child)
@@ -111,6 +108,11 @@ class Rounds:
             child.start()
         assert started.wait(PATIENCE_SECONDS)
         return child
+
+    def _await_requests(self, server: ChatServer, child, n_requests: int) -> None:
+        while len(server.received) < n_requests:
+            assert not self._has_ended(child)
+            time.sleep(0.005)
 
     def _has_ended(self, child) -> bool:
         with self._processes:

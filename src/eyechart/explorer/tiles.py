@@ -240,7 +240,8 @@ class _LargeTiles:
         wanted = (edges[2] - edges[0]) / size.width
         index = max(0, min(len(levels) - 1, int(np.floor(np.log2(max(wanted, 1.0))))))
         level = levels[index]
-        scale = level.width / levels[0].width
+        # A pixel of a level stands for exactly two by two of the level above; of odd sides the last one is dropped.
+        scale = 1 / (1 << index)
         x0, y0 = min(int(edges[0] * scale), level.width - 1), min(int(edges[1] * scale), level.height - 1)
         x1 = min(max(round(edges[2] * scale), x0 + 1), level.width)
         y1 = min(max(round(edges[3] * scale), y0 + 1), level.height)
