@@ -82,3 +82,13 @@ def test_full_disk_behind_stdout_is_an_error_without_traceback(arguments):
 def test_near_preset_is_suggested(capsys):
     assert run_app(["check", "demo", "--views", "sum30"]) == 2
     assert "did you mean sum29?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["ls", "views"], ["ls", "views", "--json"]])
+def test_command_without_standard_output_runs_to_its_end(arguments):
+    """A service manager may start a command with its output closed."""
+    command = [sys.executable, "-m", "eyechart", *arguments]
+    shell = subprocess.run(
+        ["/bin/sh", "-c", 'exec "$@" >&-', "sh", *command], check=False, capture_output=True, text=True, timeout=60
+    )
+    assert (shell.returncode, shell.stderr) == (0, "")

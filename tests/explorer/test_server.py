@@ -1,6 +1,7 @@
 """Laws of the local server: every state has an address, nothing planted runs, nobody else may read."""
 
 import re
+import shutil
 
 import pytest
 from starlette.testclient import TestClient
@@ -117,3 +118,41 @@ def test_pages_are_the_same_whether_prepared_or_not(explored_folders, data):
         with TestClient(server, base_url="http://127.0.0.1") as client:
             pages.append([client.get(path).text for path in ("/", "/grid?run=1", "/compare?first=0&second=1")])
     assert pages[0] == pages[1]
+
+
+TOO_LONG = "9" * 5000
+"""More digits than Python reads as a number."""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [f"/{screen}={TOO_LONG}" for screen in ("run?run", "grid?run", "grid?page", "question?run", "compare?first",
+     "compare?second", "pair?first", "pair?second", "pair?seed", "grid?run=0&right=original@")]
+    + [f"/tiles/{TOO_LONG}/x/0/sent/0/0_0.png", f"/tiles/0/x/{TOO_LONG}/sent/0/0_0.png",
+       f"/tiles/0/x/0/sent/{TOO_LONG}/0_0.png", f"/thumbnail/{TOO_LONG}/x/0.png", "/tiles/-1/x/0/sent/0/0_0.png"],
+)  # fmt: skip
+def test_numbers_without_end_are_refused_in_words(study, data, path):
+    path = path.replace("@=", "@")
+    with TestClient(build_server(study, data), base_url="http://127.0.0.1", raise_server_exceptions=False) as client:
+        reply = client.get(path)
+    assert reply.status_code == 404
+    assert re.search("is too large|no whole number|there is no such picture", reply.text)
+    assert len(reply.text) < 4000
+
+
+@pytest.mark.parametrize("path", ["/nope", "/run/1/2", "/static/nope.js"])
+def test_address_of_nothing_is_answered_by_a_sentence(client, path):
+    reply = client.get(path)
+    assert reply.status_code == 404
+    assert "there is no" in reply.text
+
+
+def test_run_that_vanishes_while_it_is_looked_at_is_missed_in_words(explored_folders, tmp_path):
+    gone = tmp_path / "gone"
+    shutil.copytree(explored_folders[0], gone)
+    with TestClient(build_server(read_study([gone])), base_url="http://127.0.0.1") as client:
+        shutil.rmtree(gone)
+        reply = client.get("/question?run=0&id=q/1 é")
+        assert client.get("/grid?run=0").status_code == 200
+    assert reply.status_code == 404
+    assert "questions.jsonl cannot be read" in reply.text

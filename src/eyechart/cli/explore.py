@@ -14,6 +14,7 @@ from eyechart.errors import UsageError
 
 _LOOPBACK = "127.0.0.1"
 _PORT = 8765
+_LAST_PORT = 65535
 
 
 def explore(
@@ -42,6 +43,8 @@ def explore(
     from eyechart.explorer.study import read_study
 
     load_plugins(plugin)
+    if data is not None and not data.exists():
+        raise UsageError(f"{data} does not exist", hint="check the path given as --data")
     listening = listen(host, port)
     with WorkProgress("explore", "runs") as progress:
         study = read_study(runs, scorer, tell=progress.update)
@@ -61,10 +64,22 @@ def explore(
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """Return a socket that listens, before anything slow begins."""
+    """Return a socket that listens, before anything slow begins.
+
+    Raises:
+        UsageError: If there is no such port or address, or another program listens there.
+    """
+    if port is not None and not 0 <= port <= _LAST_PORT:
+        raise UsageError(f"--port {port} is no port", hint=f"ports are 0 (any free one) to {_LAST_PORT}")
+    try:
+        socket.getaddrinfo(host, None)
+    except (socket.gaierror, UnicodeError) as error:
+        raise UsageError(f"--host {host} is no address ({error})", hint=f"for example --host {_LOOPBACK}") from error
     try:
         return socket.create_server((host, _PORT if port is None else port))
     except OSError as error:
         if port is None:
             return listen(host, 0)
-        raise UsageError(f"cannot listen on {host}:{port}: {error.strerror}", hint="choose another --port") from error
+        raise UsageError(
+            f"cannot listen on {host}:{port}: {error.strerror}", hint="choose another --port, or another --host"
+        ) from error

@@ -20,6 +20,7 @@ from eyechart.errors import EyechartError, UsageError
 from eyechart.explorer.annotating import Annotation, Given
 from eyechart.explorer.editing import Editing
 from eyechart.explorer.edits import Edit
+from eyechart.explorer.numbers import read_number
 from eyechart.explorer.screens import POLICY
 from eyechart.explorer.server import LOOPBACK, read_asset
 from eyechart.explorer.tiles import TILE_PX, TileCutter, tile_shape
@@ -77,8 +78,8 @@ def build_annotator(annotation: Annotation, *, zoom: bool, hosts: Sequence[str] 
             return state(request, b"")
 
     def picture(request: Request) -> Picture:
-        asked = annotation.request(int(request.path_params["place"]))
-        return _at(asked.pictures, int(request.path_params["index"]))
+        asked = annotation.request(_place(request, "place"))
+        return _at(asked.pictures, _place(request, "index"))
 
     page = _template("annotate.html.jinja").render(policy=POLICY, zoom=zoom)
     work = {"/state": state, "/answer": answer, "/later": later}
@@ -97,8 +98,7 @@ def build_editor(editing: Editing, *, only_boxes: bool, hosts: Sequence[str] = L
 
     def state(request: Request, body: bytes) -> JsonObject:
         del body
-        text = request.query_params.get("number", "0")
-        number = int(text) if text.isdecimal() else 0
+        number = read_number("number", request.query_params.get("number") or "0")
         return {**editing.shown(number), "picture": _shape(editing.picture(number), f"{number}/0")}
 
     def edit(request: Request, body: bytes) -> JsonObject:
@@ -110,10 +110,14 @@ def build_editor(editing: Editing, *, only_boxes: bool, hosts: Sequence[str] = L
         return state(request, b"")
 
     def picture(request: Request) -> Picture:
-        return editing.picture(int(request.path_params["place"]))
+        return editing.picture(_place(request, "place"))
 
     page = _template("edit.html.jinja").render(policy=POLICY, only_boxes=only_boxes)
     return _application(page, {"/state": state, "/edit": edit}, editing.benchmark, picture, zoom=True, hosts=hosts)
+
+
+def _place(request: Request, name: str) -> int:
+    return read_number(name, request.path_params[name])
 
 
 class _Position(msgspec.Struct, frozen=True):
@@ -136,8 +140,11 @@ def _application(
         return HTMLResponse(page, headers=_HEADERS)
 
     async def tile(request: Request) -> Response:
-        where = request.path_params
-        return await _png(lambda: cutter.tile(picture(request), None, where["level"], where["column"], where["row"]))
+        def draw() -> bytes:
+            level, column, row = (_place(request, name) for name in ("level", "column", "row"))
+            return cutter.tile(picture(request), None, level, column, row)
+
+        return await _png(draw)
 
     async def whole(request: Request) -> Response:
         return await _png(lambda: cutter.thumbnail_png(picture(request), None, _UNZOOMED_PX))
@@ -146,10 +153,10 @@ def _application(
         Route("/", show),
         *(Route(path, _json(one), methods=["GET" if path == "/state" else "POST"]) for path, one in work.items()),
         Route("/static/{name}", _asset),
-        Route("/picture/{place:int}/{index:int}.png", whole),
+        Route("/picture/{place}/{index}.png", whole),
     ]
     if zoom:
-        routes.append(Route("/tiles/{place:int}/{index:int}/{level:int}/{column:int}_{row:int}.png", tile))
+        routes.append(Route("/tiles/{place}/{index}/{level}/{column}_{row}.png", tile))
     return Starlette(
         routes=routes,
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)],
@@ -193,7 +200,7 @@ async def _asset(request: Request) -> Response:
     own = files("eyechart.explorer") / "static" / name
     content = own.read_bytes() if name in _OWN_ASSETS else read_asset(name)
     if content is None:
-        return Response(status_code=404)
+        return Response(f"there is no file {name}", status_code=404, media_type="text/plain")
     kind = "text/css" if name.endswith(".css") else "text/javascript"
     return Response(content, media_type=kind, headers={"X-Content-Type-Options": "nosniff"})
 

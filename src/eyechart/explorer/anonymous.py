@@ -5,6 +5,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from eyechart.explorer.labels import model_label, tell_apart
 from eyechart.explorer.study import Entry, ExploredRun, Study
 from eyechart.runs.anonymous import Cleaner, cleaner_of
 from eyechart.runs.anonymous_items import anonymise_items, rename
@@ -38,6 +39,7 @@ class AnonymousRun(ExploredRun):
         self.summary = self._cleaner.summary(summarise_items(clean))
         self._position_of = {one.id: position for position, one in enumerate(self.table.questions)}
         self.texts = tuple(map(self._cleaner.clean, self.texts))
+        self.label = model_label(self.table.run)
 
     def _items(self) -> Items:
         kept = kept_copy(self.store.folder)
@@ -112,9 +114,10 @@ def read_anonymous_study(folders: Sequence[Path], scorer: str | None = None, nam
         StoreError: If a folder holds no run.
         UsageError: If none is named, or the scorer is unknown.
     """
-    return Study(
-        [AnonymousRun(RunStore(folder), scorer, f"run {number}", names) for number, folder in enumerate(folders, 1)]
-    )
+    runs = [AnonymousRun(RunStore(folder), scorer, f"run {number}", names) for number, folder in enumerate(folders, 1)]
+    for run, label in zip(runs, tell_apart([run.table.run for run in runs], [run.name for run in runs]), strict=True):
+        run.label = label
+    return Study(runs)
 
 
 def clean_answer(response: Response, score: Score | None, cleaner: Cleaner) -> tuple[Response, Score | None]:

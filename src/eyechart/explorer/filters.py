@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 
 from eyechart.errors import UsageError
+from eyechart.explorer.numbers import read_number
 from eyechart.explorer.study import ExploredRun, Study
 from eyechart.stats.arrays import Bools, Floats
 
@@ -290,14 +291,15 @@ def verdict_mask(study: Study, number: int, verdict: Verdict, condition: str) ->
     name, _, other = condition.partition("@")
     if other and not other.isdecimal():
         raise UsageError(f"{condition}: {other!r} is no number of a run", hint=f"runs are 0 to {len(study.runs) - 1}")
-    own, run = study.run(number), study.run(int(other) if other else number)
+    other_number = read_number(f"run of {name}", other) if other else number
+    own, run = study.run(number), study.run(other_number)
     if name not in run.table.conditions:
         raise UsageError(f"{condition} was not asked in this run", hint=f"asked: {', '.join(run.table.conditions)}")
     column = run.table.conditions.index(name)
     masks = {"right": run.is_right(column), "wrong": run.is_wrong(column), "unscored": ~run.present[:, column]}
     if run is own:
         return masks[verdict]
-    places = study.remember(("places", number, int(other)), lambda: _places(own, run))
+    places = study.remember(("places", number, other_number), lambda: _places(own, run))
     return np.asarray((places >= 0) & masks[verdict][places])
 
 

@@ -110,12 +110,11 @@ class ComparePage(msgspec.Struct, frozen=True, kw_only=True):
 
 def run_tabs(study: Study, links: Links) -> tuple[RunTab, ...]:
     """Return every run with the accuracy of its first condition."""
-    titles = [f"{run.label} · {run.table.run.benchmark.name}" for run in study.runs]
     return tuple(
         RunTab(
             number=number,
             label=run.label,
-            title=titles[number] if titles.count(titles[number]) == 1 else f"{titles[number]} · {run.name}",
+            title=f"{run.label} · {run.table.run.benchmark.name}",
             name=run.name,
             benchmark=run.table.run.benchmark.name,
             n_questions=format_count(len(run.table.questions)),

@@ -19,6 +19,7 @@ from starlette.routing import Route
 from eyechart.errors import EyechartError, UsageError
 from eyechart.explorer.filters import read_filter
 from eyechart.explorer.links import ServerLinks
+from eyechart.explorer.numbers import read_number
 from eyechart.explorer.pair import read_pair_filter
 from eyechart.explorer.pictures import BenchmarkPictures
 from eyechart.explorer.question import ViewPane
@@ -182,11 +183,13 @@ def build_server(
         Route("/", _page(index, screens) if len(study.runs) > 1 else _to_first),
         *(Route(path, _page(page, screens)) for path, page in pages.items()),
         Route("/static/{name}", _asset),
-        Route("/tiles/{run:int}/{request_id}/{index:int}/{shown}/{level:int}/{column:int}_{row:int}.png", tile),
-        Route("/thumbnail/{run:int}/{request_id}/{index:int}.png", thumbnail),
+        Route("/tiles/{run}/{request_id}/{index}/{shown}/{level}/{column}_{row}.png", tile),
+        Route("/thumbnail/{run}/{request_id}/{index}.png", thumbnail),
     ]
+
     return Starlette(
         routes=routes,
+        exception_handlers={404: _not_found(screens)},
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)],
         lifespan=_living(pictures, screens if is_prepared else None),
     )
@@ -226,6 +229,17 @@ def _page(page: Page, screens: Screens) -> Callable[[Request], Awaitable[Respons
     return answer
 
 
+def _not_found(screens: Screens) -> Callable[[Request, Exception], Awaitable[Response]]:
+    """Return what answers an address that no screen has, in words and with the links of all screens."""
+
+    async def answer(request: Request, error: Exception) -> Response:
+        del error
+        message = f"there is no page {request.url.path}"
+        return HTMLResponse(screens.error(message, "follow a link above"), status_code=404, headers=_HEADERS)
+
+    return answer
+
+
 async def _to_first(request: Request) -> Response:
     del request
     return RedirectResponse("/run?run=0")
@@ -235,30 +249,31 @@ async def _asset(request: Request) -> Response:
     name = request.path_params["name"]
     content = read_asset(name)
     if content is None:
-        return Response(status_code=404)
+        return Response(f"there is no file {name}", status_code=404, media_type="text/plain")
     return Response(content, media_type=_ASSETS[name][2], headers={"X-Content-Type-Options": "nosniff"})
 
 
 def _number(request: Request, name: str, default: int = 0) -> int:
-    text = request.query_params.get(name) or str(default)
-    if not text.isdecimal():
-        raise UsageError(f"{name}={text} is no whole number", hint="follow a link of the page")
-    return int(text)
+    return read_number(name, request.query_params.get(name) or str(default))
+
+
+def _place(request: Request, name: str) -> int:
+    return read_number(name, request.path_params[name])
 
 
 def _picture(study: Study, request: Request) -> Picture:
-    found: AskedRequest | None = study.run(request.path_params["run"]).find(request.path_params["request_id"])
-    index = int(request.path_params["index"])
+    found: AskedRequest | None = study.run(_place(request, "run")).find(request.path_params["request_id"])
+    index = _place(request, "index")
     if found is None or index >= len(found.pictures):
         raise UsageError("there is no such picture", hint="follow a link of the page")
     return found.pictures[index]
 
 
 def _tile(study: Study, pictures: ServedPictures, request: Request) -> Response:
-    where = request.path_params
     try:
-        picture, seen = _picture(study, request), _seen(where["shown"], study, request)
-        content = pictures.cutter(where["run"]).tile(picture, seen, where["level"], where["column"], where["row"])
+        picture, seen = _picture(study, request), _seen(request.path_params["shown"], study, request)
+        level, column, row = (_place(request, name) for name in ("level", "column", "row"))
+        content = pictures.cutter(_place(request, "run")).tile(picture, seen, level, column, row)
     except EyechartError as error:
         return Response(error.message, status_code=404, media_type="text/plain")
     # The address holds the request's hash, so its pixels never change.
@@ -268,7 +283,7 @@ def _tile(study: Study, pictures: ServedPictures, request: Request) -> Response:
 def _thumbnail(study: Study, pictures: ServedPictures, request: Request) -> Response:
     try:
         picture = _picture(study, request)
-        content = pictures.cutter(request.path_params["run"]).thumbnail_png(picture, None, _THUMBNAIL_PX)
+        content = pictures.cutter(_place(request, "run")).thumbnail_png(picture, None, _THUMBNAIL_PX)
     except EyechartError as error:
         return Response(error.message, status_code=404, media_type="text/plain")
     return Response(content, media_type="image/png", headers={"Cache-Control": "private, max-age=86400"})
@@ -280,6 +295,6 @@ def _seen(text: str, study: Study, request: Request) -> Size | None:
         return None
     match = _SEEN.fullmatch(text)
     size = None if match is None else Size(int(match.group(1)), int(match.group(2)))
-    if size is None or size not in study.run(request.path_params["run"]).seen_sizes:
+    if size is None or size not in study.run(_place(request, "run")).seen_sizes:
         raise UsageError(f"no model saw a picture at {text}", hint="follow a link of the page")
     return size

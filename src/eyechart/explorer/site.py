@@ -264,15 +264,17 @@ def _site_note(options: SiteOptions) -> str:
 
 def _grid_data(study: Study, pages: tuple[dict[str, str], ...]) -> JsonObject:
     """Return the matrices of all runs, small enough to stand in one page."""
-    return {"runs": [_run_data(run, pages[number]) for number, run in enumerate(study.runs)]}
+    has_several = len({run.table.run.benchmark.name for run in study.runs}) > 1
+    labels = [f"{run.label} · {run.table.run.benchmark.name}" if has_several else run.label for run in study.runs]
+    return {"runs": [_run_data(run, label, own) for run, label, own in zip(study.runs, labels, pages, strict=True)]}
 
 
-def _run_data(run: ExploredRun, pages: dict[str, str]) -> JsonObject:
+def _run_data(run: ExploredRun, label: str, pages: dict[str, str]) -> JsonObject:
     codes = verdict_codes(run)
     rows = zip(run.table.questions, run.texts, tasks(run), sources(run), strict=True)
     targets, seen = size_bands(run.target_px), size_bands(run.seen_px)
     return {
-        "label": run.label,
+        "label": label,
         "baselines": run.baselines,
         "conditions": run.table.conditions,
         "views": [run.table.view_of[name] for name in run.table.conditions],

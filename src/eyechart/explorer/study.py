@@ -10,7 +10,9 @@ import msgspec
 import numpy as np
 
 from eyechart.errors import UsageError
+from eyechart.explorer.labels import model_label, tell_apart
 from eyechart.explorer.lines import LineIndex, Place, read_places
+from eyechart.runs.answers import AnswerIndex
 from eyechart.runs.baselines import baselines
 from eyechart.runs.cells import Cell, RunTable, read_table, slot_at
 from eyechart.runs.choosing import choose_scorer
@@ -72,25 +74,28 @@ class ExploredRun(Memory):
     Args:
         store: The run folder.
         scorer: ``name``, ``name.mode`` or ``name.mode@version``; the run's own if left out. Nothing is written.
+        label: What the run is called; its model if left out.
     """
 
-    def __init__(self, store: RunStore, scorer: str | None = None) -> None:
+    def __init__(self, store: RunStore, scorer: str | None = None, label: str | None = None) -> None:
         super().__init__()
         chosen, mode = choose_scorer(store, scorer)
         self.store = store
         self.scorer_id = scorer_id_of(chosen, mode)
-        has_scores = store.score_file(self.scorer_id).is_file()
-        scores = tuple(store.scores(self.scorer_id)) if has_scores else judge(store, chosen, mode)
+        index = store.index()
+        stored = _current_scores(store, self.scorer_id, index)
+        scores = judge(store, chosen, mode) if stored is None else stored
         self._scores = {score.request_id: score for score in scores}
         self.table: RunTable = read_table(store, self.scorer_id, scores)
-        self.summary: Summary = _summary(store, self.scorer_id, self.table)
+        self.summary: Summary = _summary(store, self.scorer_id, self.table, is_current=stored is not None)
+        self.label = label or model_label(self.table.run)
         self.baselines = baselines(self.table.conditions, self.table.view_of)
         self._position_of = {one.id: position for position, one in enumerate(self.table.questions)}
         values, present = self.table.scores()
         self.values: Floats = values
         self.present: Bools = present
         self._request_ids, self._requests = _index_requests(store, self.table)
-        self._responses = _index_responses(store)
+        self._responses = _index_responses(store, index)
         self._questions = _index_questions(store)
         self.texts = tuple(question.text for question in store.questions())
         self.seen_sizes = frozenset(
@@ -118,12 +123,6 @@ class ExploredRun(Memory):
     def model(self) -> str:
         """The model, as ``provider/name``."""
         return self.table.run.model.spec
-
-    @property
-    def label(self) -> str:
-        """The model, with its revision where it has one."""
-        revision = self.table.run.model.revision
-        return f"{self.model}@{revision}" if revision else self.model
 
     @property
     def baseline(self) -> str:
@@ -225,19 +224,29 @@ def read_study(
         StoreError: If a folder holds no run.
         UsageError: If none is named, or the scorer is unknown.
     """
+    stores = [RunStore(folder) for folder in folders]
+    labels = tell_apart([store.run for store in stores], [store.folder.resolve().name for store in stores])
     runs: list[ExploredRun] = []
-    for folder in folders:
+    for store, label in zip(stores, labels, strict=True):
         if tell is not None:
             tell(len(runs), len(folders))
-        runs.append(ExploredRun(RunStore(folder), scorer))
+        runs.append(ExploredRun(store, scorer, label))
     if tell is not None:
         tell(len(runs), len(folders))
     return Study(runs)
 
 
-def _summary(store: RunStore, scorer_id: str, table: RunTable) -> Summary:
-    """Return the stored estimates if they are by this scorer, else new ones."""
-    if (store.folder / ESTIMATES_FILE).is_file():
+def _current_scores(store: RunStore, scorer_id: str, index: AnswerIndex) -> tuple[Score, ...] | None:
+    """Return the stored scores, None if there are none or if answers came after them, as in a run that went on."""
+    if not store.is_current(store.score_file(scorer_id)):
+        return None
+    stored = tuple(store.scores(scorer_id))
+    return stored if {score.request_id for score in stored} == index.rows.keys() else None
+
+
+def _summary(store: RunStore, scorer_id: str, table: RunTable, *, is_current: bool) -> Summary:
+    """Return the stored estimates if they are by this scorer and of these answers, else new ones."""
+    if is_current and store.is_current(store.folder / ESTIMATES_FILE):
         stored = store.summary()
         if stored.scorer == scorer_id:
             return stored
@@ -274,9 +283,9 @@ def _index_requests(store: RunStore, table: RunTable) -> tuple[dict[tuple[int, i
     return ids, LineIndex(places)
 
 
-def _index_responses(store: RunStore) -> LineIndex[str]:
+def _index_responses(store: RunStore, index: AnswerIndex) -> LineIndex[str]:
     """Return the place of the answer that counts for each request."""
-    counting = {(row.writer, row.line): request_id for request_id, row in store.index().rows.items()}
+    counting = {(row.writer, row.line): request_id for request_id, row in index.rows.items()}
     places: dict[str, Place] = {}
     for writer, path in enumerate(sorted((store.folder / "responses").glob("*.jsonl"))):
         for place, _ in read_places(path):

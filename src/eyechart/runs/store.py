@@ -10,6 +10,7 @@ from eyechart.runs.answers import AnswerIndex, contradicted_ids, index_answers, 
 from eyechart.runs.files import LineWriter, read_records, write_records, write_whole
 from eyechart.runs.plan import Plan
 from eyechart.schema import (
+    AnyRecord,
     Question,
     Record,
     Request,
@@ -50,7 +51,7 @@ class RunStore:
     @property
     def run(self) -> Run:
         """The settings of the run."""
-        return next(read_records(self.folder / RUN_FILE, Run))
+        return _only(self.folder / RUN_FILE, Run)
 
     def questions(self) -> Iterator[Question]:
         """Yield the questions of the run."""
@@ -118,16 +119,24 @@ class RunStore:
         write_records(path, scores)
         return path
 
+    def is_current(self, path: Path) -> bool:
+        """Whether a file that follows from the answers is there and no answer was written after it."""
+        try:
+            written = path.stat().st_mtime_ns
+            return all(answers.stat().st_mtime_ns <= written for answers in self._writer_files("responses"))
+        except OSError:
+            return False
+
     def summary(self) -> Summary:
         """Return the stored estimates.
 
         Raises:
-            StoreError: If there are none yet.
+            StoreError: If there are none yet, or the file is empty.
         """
         path = self.folder / ESTIMATES_FILE
         if not path.is_file():
             raise StoreError(f"{self.folder} has no estimates", hint=f"eyechart score {self.folder}")
-        return next(read_records(path, Summary))
+        return _only(path, Summary)
 
     def write_summary(self, summary: Summary) -> Path:
         """Replace the stored estimates.
@@ -174,6 +183,13 @@ class AnswerWriter:
             self._seen.close()
         finally:
             self._responses.close()
+
+
+def _only(path: Path, kind: type[AnyRecord]) -> AnyRecord:
+    """Return the one record of a file."""
+    for record in read_records(path, kind):
+        return record
+    raise StoreError(f"{path} is empty", hint="restore it; what `score` can make anew may be removed")
 
 
 def create_store(folder: Path, run: Run, plan: Plan, seen: Iterable[Seen]) -> RunStore:

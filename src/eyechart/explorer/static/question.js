@@ -87,7 +87,10 @@
     const picker = document.createElement("select");
     picker.setAttribute("aria-label", `view of pane ${index + 1}`);
     for (const key of keys) picker.append(new Option(key, key, key === pane.key, key === pane.key));
-    picker.addEventListener("change", () => change({ panes: state.panes.with(index, picker.value) }));
+    picker.addEventListener("change", () => {
+      change({ panes: state.panes.with(index, picker.value) });
+      room.querySelectorAll(".pane-head select")[index].focus(); // the panes were built anew
+    });
     const caption = document.createElement("span");
     caption.className = "note";
     caption.textContent = pane.caption + shownAs(pane);

@@ -12,7 +12,8 @@
 
   function readState() {
     const found = new URLSearchParams(location.hash.slice(1));
-    const state = { run: Math.min(Number(found.get("run")) || 0, data.runs.length - 1) };
+    const asked = Number(found.get("run"));
+    const state = { run: Number.isInteger(asked) && asked >= 0 && asked < data.runs.length ? asked : 0 };
     for (const name of ["text", "sort", "task", "source", "target", "seen"]) state[name] = found.get(name) || "";
     for (const name of Object.keys(codes)) state[name] = found.getAll(name).filter(Boolean);
     return state;
