@@ -117,3 +117,12 @@ def test_charts_keep_to_the_schema_of_vega_lite():
     for case, name in product(("demo", "grids", "categories"), _BUILT):
         for chart in charts_of(SUMMARIES[case](), name):
             assert not list(validator.iter_errors(chart))[:1], (case, name)
+
+
+def test_axes_say_what_the_lines_of_the_original_and_hollow_regions_mean():
+    original = accuracies(demo_summary())["original"]
+    (context,) = charts_of(demo_summary(), "context_curve")
+    said = [value for key, value in walk(context) if key == "title"]
+    assert f"dash-dotted with band: original {100 * original.value:.1f} %" in said
+    for chart in charts_of(grid_summary(3, 5), "region_heatmap"):
+        assert "hollow: cannot be told from the mean of all regions" in [value for key, value in walk(chart)]

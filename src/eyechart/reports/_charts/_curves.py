@@ -18,7 +18,6 @@ from eyechart.reports._charts._frame import (
     chart,
     estimate_row,
     intervals,
-    level_text,
     once,
     percent,
     points,
@@ -139,6 +138,7 @@ def _level_chart(level: Level, summary: Summary) -> JsonObject:
             f"datum.value > {edge} ? 'canvas' : format(datum.value, '~r') + '×'",
             f"shown area as a multiple of the target’s{within}",
             count_note([*shown, level.original] if level.original else shown),
+            *([f"dash-dotted with band: original {percent(level.original.value):.1f} %"] if level.original else []),
         ),
     }
     return _series_chart(rows, x, [family.replace("_", " ") for family in families], level.original, summary.chance)
@@ -207,7 +207,6 @@ def _original(estimate: Estimate | None) -> list[JsonObject]:
     return [
         once({"mark": {"type": "rect", "color": INK, "opacity": 0.08, "x": 0, "x2": "width"}, "encoding": band}),
         once({"mark": {"type": "rule", "stroke": INK, "strokeDash": [8, 2, 1, 2]}, "encoding": {"y": line}}),
-        level_text(line, f"original {value:.1f} %", INK),
     ]
 
 

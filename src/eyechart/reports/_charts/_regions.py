@@ -36,7 +36,10 @@ def region_charts(summary: Summary) -> tuple[JsonObject, ...]:
 def _heatmap(grid: GridSummary) -> JsonObject:
     scored = [cell.estimate for cell in grid.cells if cell.estimate is not None]
     cell_px = min(_LARGEST_CELL_PX, _MOST_WIDTH_PX // grid.columns)
-    x = _place("column", f"column of {grid.name}", f"per region: {count_note(scored)}")
+    notes = [f"per region: {count_note(scored)}"]
+    if not all(cell.is_apart for cell in grid.cells):
+        notes.append("hollow: cannot be told from the mean of all regions")
+    x = _place("column", f"column of {grid.name}", *notes)
     y = _place("row", "row")
     color: JsonObject = {
         "field": "value",
@@ -47,6 +50,7 @@ def _heatmap(grid: GridSummary) -> JsonObject:
             "title": "score, %",
             "values": [0, 50, 100],
             "gradientLength": 160,
+            "columns": 3,
             "orient": "top",
         },
     }
@@ -71,7 +75,7 @@ def _heatmap(grid: GridSummary) -> JsonObject:
             "encoding": {
                 "x": x,
                 "y": y,
-                "stroke": color,
+                "stroke": {**color, "legend": None},
                 "tooltip": shown,
                 "strokeWidth": {"condition": {"test": "datum.at === picked", "value": 6}, "value": 3},
             },
