@@ -212,6 +212,27 @@ def test_long_work_writes_plain_lines_with_rate_and_time_left(unit, line, monkey
     assert capsys.readouterr().err.strip() == f"{line}, 1 min 1 s left"
 
 
+@pytest.mark.parametrize(("has_colour", "draws"), [(True, True), (False, False)])
+def test_terminal_without_colour_has_plain_lines_and_no_bar(has_colour, draws, monkeypatch, capsys):
+    now = [0.0]
+    monkeypatch.setattr(_meter.time, "monotonic", lambda: now[0])
+    monkeypatch.setenv("TERM", "xterm")
+    for progress, step in (
+        (lambda console: WorkProgress("build", "images", console=console), lambda one: one.update(50, 100)),
+        (RunProgress, lambda one: one.answered(REQUEST, RESPONSE)),
+    ):
+        console = Console(file=io.StringIO(), force_terminal=True, no_color=not has_colour)
+        with progress(console) as shown:
+            if isinstance(shown, RunProgress):
+                shown.began(Beginning(folder="r", is_resumed=False, n_planned={"original": 9}, n_settled={}))
+            else:
+                shown.update(0, 100)
+            now[0] += 61
+            step(shown)
+        assert ("\x1b" in console.file.getvalue()) == draws
+        assert ("left" in capsys.readouterr().err) != draws
+
+
 @pytest.mark.parametrize("command", ["build", "verify"])
 def test_building_and_checking_tell_events(command, tmp_path, capsys):
     data = str(question_file(tmp_path, n=3))

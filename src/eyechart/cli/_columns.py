@@ -8,10 +8,14 @@ from rich.cells import cell_len
 # At a space outside brackets, which hold intervals, and after the marks that join names.
 _BREAK = re.compile(r" (?![^\[]*\])|(?<=\w[-_/])(?=.)")
 _GAPS = (2, 1)
+_MOST_KEY_LINES = 3
+_KEY_SHARE = 0.4
 
 
 def split_columns(lines: Sequence[Sequence[str]], width: int, key: int) -> list[list[int]]:
     """Return which columns stand beside each other: all, or blocks that begin with the key where not all fit.
+
+    All fit where no word is cut and the key needs few lines.
 
     Args:
         lines: Headings and rows, all of one length.
@@ -21,12 +25,15 @@ def split_columns(lines: Sequence[Sequence[str]], width: int, key: int) -> list[
     Example:
         >>> lines = [["rank", "model", "Daily", "Research"], ["1", "Qwen2-VL-72B", "66.20", "39.36"]]
         >>> split_columns(lines, 40, 1), split_columns(lines, 22, 1)
-        ([[0, 1, 2, 3]], [[1, 0], [1, 2], [1, 3]])
+        ([[0, 1, 2, 3]], [[1, 0, 2], [1, 3]])
     """
     n = len(lines[0])
     if sum(_least(lines)) + _GAPS[-1] * (n - 1) <= width:
-        return [list(range(n))]
+        own = fit_columns(lines, width)[0][key]
+        if max(wrap_cell(line[key], own).count("\n") for line in lines) < _MOST_KEY_LINES:
+            return [list(range(n))]
     natural = _natural(lines)
+    natural[key] = max(_least(lines)[key], min(natural[key], int(_KEY_SHARE * width)))
     blocks: list[list[int]] = []
     for column in (at for at in range(n) if at != key):
         block = blocks[-1] if blocks else None

@@ -25,7 +25,7 @@ class Display:
         self._work = work
         self._console = console or notes_console()
         self._has_events = has_events()
-        self._has_bars = self._console.is_terminal and not self._has_events
+        self._has_bars = self._console.is_terminal and not self._console.no_color and not self._has_events
         self._bars = Progress(*columns, console=self._console, disable=not self._has_bars, transient=True)
         self._told_at = 0.0
 
