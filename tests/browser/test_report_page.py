@@ -4,10 +4,12 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from grid_summaries import grid_summary
 from playwright.sync_api import expect
 from runs_made import question_file
 
 from eyechart.cli._app import run_app
+from eyechart.reports import write_all
 
 from .conftest import PATIENCE_MS, SCREENSHOTS, WIDTHS, check_axe
 
@@ -122,6 +124,16 @@ def test_paper_cuts_no_table_and_breaks_no_interval(offline, report, width):
         .evaluate_all("all => all.map(one => one.getBoundingClientRect().top)")
     )
     assert len(set(map(round, claims))) == 1
+
+
+def test_figure_of_many_panels_keeps_to_one_sheet_of_paper(offline, tmp_path):
+    write_all(grid_summary(1, 3, 5, 7, 10), tmp_path)
+    page = open_charts(offline, (tmp_path / "report.html").as_uri())
+    page.set_viewport_size({"width": 688, "height": 1000})
+    page.emulate_media(media="print")
+    figure = page.locator("#figure-region_heatmap")
+    assert figure.bounding_box()["height"] < 247 / 25.4 * 96  # what letter holds between its margins
+    assert figure.locator(".still svg").bounding_box()["width"] > 200
 
 
 def test_static_report_runs_nothing(offline, explored_folders, tmp_path):

@@ -54,7 +54,6 @@ def _heatmap(grid: GridSummary) -> JsonObject:
             "orient": "top",
         },
     }
-    edge: JsonObject = {**color, "legend": None}
     shown = tooltip(view="region", said="score, interval", asked="n", verdict="against the mean of the regions")
     picked: JsonObject = {"condition": {"test": "datum.at === picked", "value": 3}, "value": 0}
     ink: JsonObject = {
@@ -76,7 +75,7 @@ def _heatmap(grid: GridSummary) -> JsonObject:
             "encoding": {
                 "x": x,
                 "y": y,
-                "stroke": edge,
+                "stroke": color,
                 "tooltip": shown,
                 "strokeWidth": {"condition": {"test": "datum.at === picked", "value": 6}, "value": 3},
             },
