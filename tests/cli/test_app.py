@@ -27,6 +27,7 @@ def test_every_command_has_help(name, capsys):
     [
         (["lss"], "error: there is no command named 'lss'", "hint: did you mean ls?"),
         (["ls", "--jsn"], "error: Unknown option: --jsn", "hint: did you mean --json"),
+        (["draw", "gallry"], "error: there is no draw command named 'gallry'", "hint: did you mean gallery?"),
         (["ls", "vieww"], "error: there is no list named 'vieww'", "hint: did you mean views?"),
     ],
 )
@@ -89,6 +90,6 @@ def test_command_without_standard_output_runs_to_its_end(arguments):
     """A service manager may start a command with its output closed."""
     command = [sys.executable, "-m", "eyechart", *arguments]
     shell = subprocess.run(
-        ["sh", "-c", 'exec "$@" >&-', "sh", *command], check=False, capture_output=True, text=True, timeout=60
+        ["/bin/sh", "-c", 'exec "$@" >&-', "sh", *command], check=False, capture_output=True, text=True, timeout=60
     )
     assert (shell.returncode, shell.stderr) == (0, "")

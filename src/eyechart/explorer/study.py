@@ -171,7 +171,7 @@ class Study(Memory):
 
     def __init__(self, runs: Sequence[ExploredRun]) -> None:
         if not runs:
-            raise UsageError("no run was named", hint="eyechart explore runs/NAME")
+            raise UsageError("no run was named", hint="give at least one run folder, such as runs/NAME")
         super().__init__()
         self.runs = tuple(runs)
 
