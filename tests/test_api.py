@@ -1,6 +1,9 @@
 """Five lines from a folder of needles to what each region costs, with a name, and with a model of one's own."""
 
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -124,3 +127,15 @@ def test_printed_run_is_its_table_and_not_its_record(photos):
     assert text.endswith(f"run folder: {run.folder}")
     assert "2 views, 40 questions, 0 answers missing" in repr(run)
     assert len(repr(run)) < 200
+
+
+def test_uncaught_error_shows_its_hint_and_nothing_else_that_went_wrong(tmp_path):
+    """A script ends in one traceback: what is wrong, and what to do about it."""
+    script = "import eyechart; eyechart.run(eyechart.benchmark('demo'), model='openai/gpt-4o', views='original')"
+    environment = {name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=False, capture_output=True, text=True, cwd=tmp_path, env=environment
+    )
+    assert done.returncode == 1
+    assert "AuthenticationError: OPENAI_API_KEY is not set\nhint: set the environment variable" in done.stderr
+    assert done.stderr.count("Traceback") == 1

@@ -15,6 +15,8 @@ class EyechartError(Exception):
         super().__init__(message)
         self.message = message
         self.hint = hint
+        if hint:
+            self.add_note(f"hint: {hint}")  # where a script leaves it uncaught
 
 
 class UsageError(EyechartError):

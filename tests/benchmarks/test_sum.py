@@ -275,7 +275,7 @@ def test_choices_by_letter_and_notes_as_list_are_read(release):
 def test_folder_without_a_release_is_refused(tmp_path):
     with pytest.raises(BenchmarkError, match="holds no release"):
         open_release(tmp_path)
-    with pytest.raises(UsageError, match="needs the folder of a release, not None"):
+    with pytest.raises(UsageError, match="needs the folder of a release, and none was named"):
         open_release(None)
 
 

@@ -87,6 +87,35 @@ def test_filters_have_addresses_and_the_back_button_undoes_them(watched, served)
     page.get_by_label("Text or id").press("Enter")
     expect(page.locator(".open-question")).to_have_count(1)
     assert "text=q%2F2" in page.url
+    page.go_back()
+    expect(page.locator(".open-question")).to_have_count(3)
+    page.get_by_label("Text or id").fill("q/2")
+    page.get_by_label("Text or id").press("Enter")
+    expect(page.locator(".open-question")).to_have_count(1)
+
+
+def test_letters_in_a_field_are_text_and_no_keys(watched, served):
+    page = watched.open(f"{served}/grid?run=0")
+    page.get_by_label("Text or id").press_sequentially("jk1")
+    assert page.get_by_label("Text or id").input_value() == "jk1"
+    assert page.locator("tr.chosen").count() == 0
+    page = watched.open(f"{served}/question?run=0&id={FIRST}")
+    watched.panes_ready()
+    address = page.url
+    page.get_by_label("view of pane 2").press("j")
+    page.get_by_label("view of pane 2").press("9")
+    assert page.url.partition("#")[0] == address.partition("#")[0]
+
+
+def test_view_chosen_by_arrow_keys_keeps_its_picker(watched, served):
+    page = watched.open(f"{served}/question?run=0&id={FIRST}")
+    watched.panes_ready()
+    page.get_by_label("view of pane 2").focus()
+    for panes in ("original,whiteground_3x", "original,downsample_0_5"):
+        page.keyboard.press("ArrowDown")
+        page.wait_for_url(f"**#panes={panes}")
+        watched.panes_ready()
+    assert page.evaluate("document.activeElement.getAttribute('aria-label')") == "view of pane 2"
 
 
 def test_filters_of_the_site_work_without_network(offline, site):

@@ -27,6 +27,7 @@ def test_every_command_has_help(name, capsys):
     [
         (["lss"], "error: there is no command named 'lss'", "hint: did you mean ls?"),
         (["ls", "--jsn"], "error: Unknown option: --jsn", "hint: did you mean --json"),
+        (["draw", "gallry"], "error: there is no draw command named 'gallry'", "hint: did you mean gallery?"),
         (["ls", "vieww"], "error: there is no list named 'vieww'", "hint: did you mean views?"),
     ],
 )

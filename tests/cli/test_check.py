@@ -42,6 +42,11 @@ def test_unknown_model_is_unknown(tmp_path, capsys):
     assert "unknown" in capsys.readouterr().out
 
 
+def test_misspelt_provider_is_suggested(tmp_path, capsys):
+    assert run_app([*made_folder(tmp_path), "--views", "original", "--model", "opnai/gpt-4o"]) == 0
+    assert "no model provider named 'opnai'; did you mean openai?" in capsys.readouterr().err
+
+
 def test_model_without_name_is_refused(tmp_path, capsys):
     assert run_app([*made_folder(tmp_path), "--model", "openai"]) == 2
     assert "names no model" in capsys.readouterr().err

@@ -141,6 +141,13 @@ def test_wrong_flag_exits_2_and_asks_nothing(more, message, folder, capsys):
     assert not (folder / "kept").exists()
 
 
+def test_empty_views_are_refused_and_not_all_views(folder, capsys):
+    """A variable that is not set must not ask 29 views."""
+    assert run_app(arguments("run", "--model", "simulated/oracle", "--views", "", "--out", "kept")) == 2
+    assert "no view was named" in capsys.readouterr().err
+    assert not (folder / "kept").exists()
+
+
 def test_extra_body_that_is_no_object_is_refused(folder, capsys):
     (folder / "body.json").write_text("[1]")
     assert run("--extra-body", "body.json") == 2

@@ -60,3 +60,8 @@ def test_folder_with_one_file_per_view_is_read(release, tmp_path, capsys):
     (tmp_path / "empty").mkdir()
     assert run_app(["score", "--predictions", str(tmp_path / "empty"), "--data", str(release)]) == 2
     assert "holds no prediction file" in capsys.readouterr().err
+
+
+def test_predictions_that_do_not_exist_are_named(tmp_path, capsys):
+    assert run_app(["score", "--predictions", str(tmp_path / "gone.jsonl")]) == 2
+    assert "gone.jsonl does not exist" in capsys.readouterr().err

@@ -22,7 +22,7 @@ def test_a_plan_goes_from_check_through_run_to_the_report(data, tmp_path, capsys
         run_app(["check", *data, views, "--hypothesis", "crop_3x,original", "--margin", "0.1", "--write-plan", plan])
         == 0
     )
-    assert "1 hypotheses" in capsys.readouterr().err
+    assert "1 hypothesis," in capsys.readouterr().err
     assert run_app(["check", *data, views, "--write-plan", plan]) == 2
     assert "a plan is written once" in capsys.readouterr().err
     assert (

@@ -38,3 +38,12 @@ def test_explain_leaves_damaged_images_out(release, capsys):
     shown = capsys.readouterr()
     assert "not_an_image" in shown.out
     assert "Pixels of 3 of 4 questions" in shown.out
+
+
+@pytest.mark.parametrize(("name", "message"), [("a.png", "a.png is a file"), ("gone", "gone does not exist")])
+def test_what_is_no_folder_is_named(tmp_path, name, message, capsys):
+    (tmp_path / "a.png").write_bytes(b"")
+    assert run_app(["verify", str(tmp_path / name)]) == 2
+    shown = capsys.readouterr().err
+    assert message in shown
+    assert "report.html" in shown

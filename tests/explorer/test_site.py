@@ -5,11 +5,15 @@ import re
 
 import msgspec
 import pytest
+from starlette.testclient import TestClient
 
 from eyechart.cli._app import run_app
 from eyechart.cli._events import Event, Progressed
 from eyechart.errors import UsageError
+from eyechart.explorer.pair import shown_pair
+from eyechart.explorer.server import build_server
 from eyechart.explorer.site import SiteOptions, write_site
+from eyechart.explorer.study import read_study
 
 from .conftest import SCRIPT, VIEWS, N
 
@@ -45,6 +49,35 @@ def test_every_address_of_a_page_is_a_file(site):
         for address in re.findall(r'(?:href|src)="([^"#?]+)', page.read_text()):
             if not address.startswith("data:"):
                 assert (page.parent / address).is_file(), (page.name, address)
+
+
+def test_runs_that_asked_other_things_and_runs_of_one_view_leave_no_dead_link(explored_folders, tmp_path):
+    """Three runs of one benchmark: two answer other questions than the first, and one of these knows one view."""
+    rows = [json.loads(line) for line in (explored_folders[0].parent / "questions.jsonl").read_text().splitlines()]
+    asked = [{**row, "question": "Another question?"} for row in rows]
+    questions = explored_folders[0].parent / "others.jsonl"
+    questions.write_text("\n".join(map(json.dumps, asked)))
+    common = ["run", "folder", "--data", str(questions), "--option", "box_format=xyxy", "--no-report"]
+    common += ["--model", "simulated/vlm"]
+    assert run_app([*common, "--views", "original,crop_3x", "--out", str(tmp_path / "two")]) == 0
+    assert run_app([*common, "--views", "original", "--out", str(tmp_path / "one")]) == 0
+    study = read_study([explored_folders[0], tmp_path / "two", tmp_path / "one"])
+    assert [study.comparable(number) for number in range(3)] == [(0,), (1, 2), (1,)]
+    assert shown_pair(study) == (1, 2)
+    write_site(study, tmp_path / "out")
+    dead = [
+        (page.name, address)
+        for page in (tmp_path / "out").rglob("*.html")
+        for address in re.findall(r'(?:href|src)="([^"#?]+)', page.read_text())
+        if not address.startswith("data:") and not (page.parent / address).is_file()
+    ]
+    assert dead == []
+    with TestClient(build_server(study), base_url="http://127.0.0.1") as client:
+        for page in ("/", "/run?run=2", "/grid?run=0"):
+            for address in re.findall(r'href="(/compare[^"]+)"', client.get(page).text):
+                assert client.get(address.replace("&amp;", "&")).status_code == 200
+        answers = client.get("/grid?run=0&right=original@1").text
+    assert "0 of 6 questions" in answers  # questions of the same ids, and others
 
 
 def test_every_question_has_a_page_and_every_pane_a_picture(site):

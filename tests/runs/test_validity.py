@@ -255,6 +255,26 @@ def test_groups_with_other_chance_levels_are_said(table_of):
     assert rules(table_of(question=fields))["OPTION_MIX"] == "warning"
 
 
+def test_free_question_without_a_score_moves_no_chance_level(table_of):
+    """The letter scorer leaves it without a score, so it is in no accuracy that chance stands beside."""
+
+    def fields(index):
+        return {"task": "two" if index % 2 else "one"}
+
+    table = table_of(question=fields)
+    first = table.questions[1]
+    free = (table.questions[0], msgspec.structs.replace(first, n_choices=0), *table.questions[2:])
+    unscored = {
+        key: msgspec.structs.replace(cell, verdict=None) if key[0] == 1 else cell for key, cell in table.cells.items()
+    }
+    mixed = msgspec.structs.replace(table, questions=free, cells=unscored)
+    assert "OPTION_MIX" not in rules(mixed)
+    assert estimate(mixed, SCORER, ()).chance == 0.25
+    scored = msgspec.structs.replace(table, questions=free)
+    assert rules(scored)["OPTION_MIX"] == "warning"
+    assert estimate(scored, SCORER, ()).chance == pytest.approx(0.25 * (N - 1) / N)
+
+
 def test_known_errata_are_said_and_left_out_in_one_reading(table_of):
     summary = estimate(table_of(question=lambda index: {"notes": ("errata: red",) if index == 3 else ()}), SCORER, ())
     assert {rule.code: rule.level for rule in summary.rules} == {"ITEM_ERRATA": "info"}

@@ -126,6 +126,14 @@ def test_groups_too_small_for_p_are_found(n_questions, n_clusters, is_found):
     assert (check_size(n_questions, n_clusters) is not None) == is_found
 
 
+@pytest.mark.parametrize(
+    ("n_questions", "n_clusters", "words"),
+    [(1, 1, "1 question on 1 image:"), (2, 1, "2 questions on 1 image:"), (21, 15, "21 questions on 15 images:")],
+)
+def test_one_is_counted_in_the_singular(n_questions, n_clusters, words):
+    assert check_size(n_questions, n_clusters).message.startswith(words)
+
+
 def test_shared_images_are_said():
     assert check_shared_images(SINGLE) is None
     assert "1.667" in check_shared_images(find_clusters(["a", "a", "b"])).message

@@ -304,7 +304,9 @@ class SumKind:
             UsageError: If no data is given, or it is no folder.
             BenchmarkError: If the folder holds no release, or a row is damaged or stands twice.
         """
-        if data is None or not data.is_dir():
+        if data is None:
+            raise UsageError("sum needs the folder of a release, and none was named", hint="--data FOLDER")
+        if not data.is_dir():
             raise UsageError(f"sum needs the folder of a release, not {data}", hint="--data FOLDER")
         return SumBenchmark(data)
 

@@ -128,7 +128,9 @@ def printable(text: str) -> str:
 def _show_usage_error(error: CycloptsError) -> int:
     if isinstance(error, UnknownCommandError):
         # Its own text would import every command to suggest one.
-        unknown = unknown_name("command", (error.unused_tokens or ["?"])[0], tuple(COMMANDS))
+        above = " ".join(error.command_chain or ())
+        known = tuple(COMMANDS) if not above or error.app is None else tuple(n for n in error.app if n[0] != "-")
+        unknown = unknown_name(f"{above} command".lstrip(), (error.unused_tokens or ["?"])[0], known)
         show_error(unknown.message, unknown.hint)
         return USAGE
     sentence, separator, suggestion = " ".join(str(error).split()).partition("Did you mean ")

@@ -52,6 +52,9 @@ def name_models(
             raise UsageError(f"model {spec!r} names no model", hint="write provider/name, such as openai/gpt-4o")
         if provider not in names("model"):
             used |= set(settings)
+            unknown = unknown_name("model provider", provider, names("model"))
+            if unknown.hint.startswith("did you mean"):
+                notes.append(f"{unknown.message}; {unknown.hint}")
             identities.append(ModelIdentity(provider, name, settings=settings))
             continue
         known = _settings_of(provider)

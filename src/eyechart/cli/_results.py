@@ -38,10 +38,10 @@ def show_summary(summary: "Summary") -> None:
             say(f"note: {rule.code}: {rule.message}")
     n_unscored = sum(condition.n_answered - condition.n_scored for condition in summary.conditions)
     if n_unscored:
-        say(
-            f"warning: {n_unscored} answers have no score, as no right option is known to {summary.scorer}; "
-            f"free answers are scored by --scorer vqa_soft"
-        )
+        is_free = summary.scorer.startswith("vqa_soft.")
+        why = "the questions name no accepted answer" if is_free else f"no right option is known to {summary.scorer}"
+        way = "give one or a list under answer" if is_free else "free answers are scored by --scorer vqa_soft"
+        say(f"warning: {n_unscored} answers have no score, as {why}; {way}")
 
 
 def _show_tables(summary: "Summary") -> None:

@@ -172,7 +172,8 @@ class StudyFlags:
         plan = make_plan(benchmark.identity, questions, views, planned, terms=terms, now=now)
         path = self.write_plan or Path("plan.toml")
         write_plan(plan, path)
-        say(f"plan: {path}, {len(planned)} hypotheses, sha256 {plan.sha256[:12]}…; ask with run … --plan")
+        counted = "1 hypothesis" if len(planned) == 1 else f"{len(planned)} hypotheses"
+        say(f"plan: {path}, {counted}, sha256 {plan.sha256[:12]}…; ask with run … --plan")
 
 
 def _show_power(study: "StudyPower", effect: float | None) -> None:

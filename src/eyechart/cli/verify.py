@@ -63,6 +63,9 @@ def verify(
     switch_events(json)
     if release.suffix == ".html":
         return _verify_report(release, json=json)
+    if not release.is_dir():
+        what = "is a file" if release.is_file() else "does not exist"
+        raise UsageError(f"{release} {what}", hint="give the folder of a release, or a report.html")
     if run and not content:
         raise UsageError("--run is read by --content only", hint="add --content")
     checked = _check(release, jobs)

@@ -304,6 +304,7 @@ def verdict_mask(study: Study, number: int, verdict: Verdict, condition: str) ->
 
 
 def _places(own: ExploredRun, other: ExploredRun) -> "npt.NDArray[np.intp]":
-    """Return (n_questions,) where another run has each question of a run, -1 where it never asked it."""
-    found = [other.position(question.id) for question in own.table.questions]
+    """Return (n_questions,) where another run has each question of a run, -1 where it never asked it as it is here."""
+    shared = own.contents & other.contents
+    found = [other.position(one.id) if (one.id, one.content) in shared else None for one in own.table.questions]
     return np.array([-1 if place is None else place for place in found], dtype=np.intp)

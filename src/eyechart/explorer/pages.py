@@ -33,7 +33,12 @@ _MOST_SHORTCUTS = 6
 
 
 class RunTab(msgspec.Struct, frozen=True):
-    """A run in the list of runs; ``title`` names it among the others: model and benchmark, and its folder if needed."""
+    """A run in the list of runs.
+
+    Args:
+        title: Names it among runs of other benchmarks too.
+        comparable: Numbers of the runs that it can be compared with, perhaps its own.
+    """
 
     number: int
     label: str
@@ -44,6 +49,7 @@ class RunTab(msgspec.Struct, frozen=True):
     accuracy: str
     address: str
     grid: str
+    comparable: tuple[int, ...]
 
 
 class GridRow(msgspec.Struct, frozen=True):
@@ -121,6 +127,7 @@ def run_tabs(study: Study, links: Links) -> tuple[RunTab, ...]:
             accuracy=_headline(run),
             address=links.run(number),
             grid=links.grid(number),
+            comparable=study.comparable(number),
         )
         for number, run in enumerate(study.runs)
     )
@@ -293,7 +300,7 @@ def _contrasts_of_runs(
         if question.id in theirs and theirs[question.id][1] == question.content
     ]
     if not rows:
-        raise UsageError(f"{mine.name} and {other.name} share no question", hint="compare runs of one benchmark")
+        raise UsageError(f"{mine.name} and {other.name} share no question", hint="compare runs that asked the same")
     own, foreign = [row[0] for row in rows], [row[1] for row in rows]
     names, pairs, values, present = [], [], [], []
     for condition in conditions:

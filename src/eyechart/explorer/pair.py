@@ -244,12 +244,9 @@ def _counted(values: Iterable[str]) -> tuple[tuple[str, int], ...]:
 
 
 def shown_pair(study: Study) -> tuple[int, int]:
-    """Return the two runs to open with: the first two of one benchmark, else one run against itself.
-
-    Runs of different benchmarks share no question.
-    """
+    """Return the two runs to open with: the first two that asked the same, else one run against itself."""
     for number in range(len(study.runs)):
-        alike = study.alike(number)
-        if len(alike) > 1:
-            return min(alike[:2]), max(alike[:2])
+        others = [other for other in study.comparable(number) if other != number]
+        if others:
+            return number, others[0]
     return (0, 0)

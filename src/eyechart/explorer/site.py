@@ -24,6 +24,8 @@ from eyechart.runs.files import write_whole
 from eyechart.schema import JsonObject, Size
 
 _CROP_FAMILIES = ("crop", "target_only", "original_plus_crop")
+_N_HASH = 8
+"""Digits that tell a question from another one of the same id in another run."""
 
 
 class SiteOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,10 +94,8 @@ def write_site(
     written.write("index.html", top.index().encode())
     for number in range(len(study.runs)):
         written.write(f"run-{number}.html", top.run(number).encode())
-        for other in study.alike(number):
-            page = _compared(top, number, other)
-            if page is not None:
-                written.write(f"compare-{number}-{other}.html", page.encode())
+        for other in study.comparable(number):
+            written.write(f"compare-{number}-{other}.html", top.compare(number, other).encode())
     n_done, n_all = 0, n_long_pages(study)
     tell(n_done, n_all)
     written.write("grid.html", top.site_grid(_grid_data(study, pages)).encode())
@@ -230,14 +230,6 @@ def _longest_side(view: str, options: SiteOptions) -> int:
     return options.crop_px if view.startswith(_CROP_FAMILIES) else options.whole_px
 
 
-def _compared(screens: Screens, first: int, second: int) -> str | None:
-    """Return a comparison, None where the two have nothing in common."""
-    try:
-        return screens.compare(first, second)
-    except UsageError:
-        return None
-
-
 def _check_empty(out: Path) -> None:
     if out.is_dir() and any(out.iterdir()) and not (out / "static" / "question.js").is_file():
         raise UsageError(f"{out} holds other files", hint="give --out a new or empty folder")
@@ -281,6 +273,7 @@ def _run_data(run: ExploredRun, label: str, pages: dict[str, str]) -> JsonObject
         "questions": [
             {
                 "id": question.id,
+                "content": question.content[:_N_HASH],
                 "text": clip(text),
                 "task": task,
                 "source": source,

@@ -129,6 +129,11 @@ class ExploredRun(Memory):
         """The condition that is compared with nothing: the original, or the first one."""
         return next(name for name, base in self.baselines.items() if name == base)
 
+    @property
+    def contents(self) -> frozenset[tuple[str, str]]:
+        """Id and content of every question: two runs asked the same where both are equal."""
+        return self.remember("contents", lambda: frozenset((one.id, one.content) for one in self.table.questions))
+
     def position(self, question_id: str) -> int | None:
         """Return where a question stands in the table, None if this run never asked it."""
         return self._position_of.get(question_id)
@@ -189,7 +194,7 @@ class Study(Memory):
 
     def __init__(self, runs: Sequence[ExploredRun]) -> None:
         if not runs:
-            raise UsageError("no run was named", hint="eyechart explore runs/NAME")
+            raise UsageError("no run was named", hint="give at least one run folder, such as runs/NAME")
         super().__init__()
         self.runs = tuple(runs)
 
@@ -208,6 +213,24 @@ class Study(Memory):
         name = self.runs[number].table.run.benchmark.name
         others = [at for at, one in enumerate(self.runs) if at != number and one.table.run.benchmark.name == name]
         return (number, *others)
+
+    def comparable(self, number: int) -> tuple[int, ...]:
+        """Return the numbers of the runs that a run can be compared with, the run itself first if it has two views.
+
+        Runs of one benchmark are, where they share a condition and a question of the same content.
+        """
+
+        def found() -> tuple[int, ...]:
+            run = self.runs[number]
+            itself = [number] if any(one != base for one, base in run.baselines.items()) else []
+            return (*itself, *(at for at in self.alike(number)[1:] if _share(run, self.runs[at])))
+
+        return self.remember(("comparable", number), found)
+
+
+def _share(one: ExploredRun, other: ExploredRun) -> bool:
+    is_asked_alike = not set(one.table.conditions).isdisjoint(other.table.conditions)
+    return is_asked_alike and not one.contents.isdisjoint(other.contents)
 
 
 def read_study(

@@ -108,10 +108,12 @@ def _files(paths: Sequence[Path]) -> list[Path]:
     """Return the files named, and those of the folders named, by name.
 
     Raises:
-        UsageError: If a folder holds none.
+        UsageError: If a path does not exist, or a folder holds none.
     """
     found: list[Path] = []
     for path in paths:
+        if not path.exists():
+            raise UsageError(f"{path} does not exist", hint="check the path given as --predictions")
         inside = [path]
         if path.is_dir():
             inside = sorted(file for file in path.iterdir() if file.suffix.lower() in _SUFFIXES)

@@ -73,7 +73,8 @@ def read_page(path: Path) -> tuple[str, CarriedPage, Items]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise StoreError(f"{path} cannot be read ({error})", hint="give a report.html that `report` wrote") from error
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise StoreError(f"{path} cannot be read ({reason})", hint="give a report.html that `report` wrote") from error
     match = _SCRIPT.search(text)
     if match is None:
         raise SchemaError(f"{path} carries no items", hint="write it again: eyechart report RUN")

@@ -38,7 +38,7 @@ def choose_views(benchmark: Benchmark, text: str | None) -> ChosenViews:
     own = defaults_of(benchmark).views
     if text is None and own:
         return ChosenViews(tuple(parse_view(view_id) for view_id in own), None)
-    text = text or DEFAULT_VIEWS
+    text = DEFAULT_VIEWS if text is None else text
     released = benchmark.released_views()
     if text != DEFAULT_VIEWS or not released:
         names: dict[str, str] = getattr(benchmark, "read_as", {})

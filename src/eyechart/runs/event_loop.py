@@ -14,11 +14,15 @@ def run_async(work: Coroutine[object, object, Result]) -> Result:
     Raises:
         KeyboardInterrupt: On Ctrl-C, after the coroutine was cancelled and has cleaned up.
     """
+    return _run_in_thread(work) if _is_in_loop() else asyncio.run(work)
+
+
+def _is_in_loop() -> bool:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(work)
-    return _run_in_thread(work)
+        return False
+    return True
 
 
 def _run_in_thread(work: Coroutine[object, object, Result]) -> Result:

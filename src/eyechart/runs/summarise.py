@@ -145,7 +145,7 @@ def estimate(
             *_count_warnings(whole, conditions),
             *(f"{grid.name}: {note}" for grid in grids for note in grid.notes),
         ),
-        chance=float(table.chance.mean()) if any(question.n_choices for question in table.questions) else None,
+        chance=_guess_rate(table, everything),
         n_questions=len(table.questions),
         n_clusters=find_clusters(table.image_groups).n_clusters,
         usage=total_usage(whole.cells.values()),
@@ -169,6 +169,14 @@ def estimate(
         pattern_conditions=scores.conditions,
         patterns=count_patterns(scores.values, scores.present, table.image_groups) if scores.conditions else (),
     )
+
+
+def _guess_rate(table: RunTable, scores: ScoreTable) -> float | None:
+    """Return the guess rate over the questions that have a score, as accuracy is; over all where none has one yet."""
+    if not any(question.n_choices for question in table.questions):
+        return None
+    is_scored = scores.present.any(axis=1)
+    return float(table.chance[is_scored].mean() if is_scored.any() else table.chance.mean())
 
 
 def not_regions(table: RunTable) -> frozenset[str]:

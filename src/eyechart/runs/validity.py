@@ -68,7 +68,7 @@ def find_rules(
         *_check_epochs(table),
         check_size(len(table.questions), clusters.n_clusters),
         check_shared_images(clusters),
-        *_check_groups(table),
+        *_check_groups(table, scores),
         *_check_errata(table),
         *_check_pictures(table, cells, close),
     ]
@@ -277,15 +277,17 @@ def _check_epochs(table: RunTable) -> list[Finding]:
     return [Finding(code=Code.EPOCHS, level="info", message=text)]
 
 
-def _check_groups(table: RunTable) -> list[Finding]:
-    """Find groupings whose groups have different chance levels."""
+def _check_groups(table: RunTable, scores: ScoreTable) -> list[Finding]:
+    """Find groupings whose scored questions have different chance levels."""
     found = []
+    is_scored = scores.present.any(axis=1).tolist()
     for grouping, labels in groupings(table.questions).items():
         if grouping == "options":
             continue  # these differ by definition
         by_group: dict[str, list[float]] = {}
-        for label, chance in zip(labels, table.chance.tolist(), strict=True):
-            by_group.setdefault(label, []).append(chance)
+        for label, chance, counts in zip(labels, table.chance.tolist(), is_scored, strict=True):
+            if counts:
+                by_group.setdefault(label, []).append(chance)
         rule = check_groups({name: np.array(rates) for name, rates in by_group.items()})
         if rule is not None:
             found.append(msgspec.structs.replace(rule, message=f"by {grouping}, {rule.message}"))

@@ -231,8 +231,13 @@ def check_size(n_questions: int, n_clusters: int) -> Finding | None:
     return Finding(
         code=Code.TINY_GROUP,
         level="warning",
-        message=f"{n_questions} questions on {n_clusters} images: intervals only, no p",
+        message=f"{_counted(n_questions, n_clusters)}: intervals only, no p",
     )
+
+
+def _counted(n_questions: int, n_clusters: int) -> str:
+    questions = "1 question" if n_questions == 1 else f"{n_questions} questions"
+    return f"{questions} on {'1 image' if n_clusters == 1 else f'{n_clusters} images'}"
 
 
 def check_shared_images(clusters: Clusters) -> Finding | None:
@@ -248,7 +253,7 @@ def check_shared_images(clusters: Clusters) -> Finding | None:
     return Finding(
         code=Code.SHARED_IMAGE,
         level="info",
-        message=f"{clusters.n_questions} questions on {clusters.n_clusters} images: "
+        message=f"{_counted(clusters.n_questions, clusters.n_clusters)}: "
         f"variances up to {clusters.variance_inflation:.3f} times those of independent questions",
     )
 

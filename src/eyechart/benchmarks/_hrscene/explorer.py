@@ -60,8 +60,9 @@ def read_explorer(path: Path) -> Explorer:
         content = path.read_bytes()
         file = msgspec.json.decode(content, type=_File)
     except (OSError, msgspec.DecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
         raise BenchmarkError(
-            f"cannot read {path}: {error}", hint="a JSON object with questions and responses is expected"
+            f"cannot read {path}: {reason}", hint="a JSON object with questions and responses is expected"
         ) from error
     questions = tuple(_question(row, f"{path.name}: question {index}") for index, row in enumerate(file.questions))
     ids = [question.id for question in questions]

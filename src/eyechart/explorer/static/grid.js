@@ -24,4 +24,18 @@
     event.preventDefault();
   });
   document.addEventListener("htmx:after:swap", () => { chosen = -1; });
+
+  // Enter in a text field is a change and a submission at once: one choice, one step back.
+  let asked = null;
+  const query = (form) => new URLSearchParams(new FormData(form)).toString();
+  document.addEventListener("change", (event) => {
+    const form = event.target.closest(".facets form[hx-get]");
+    if (form) asked = query(form);
+  }, true);
+  document.addEventListener("submit", (event) => {
+    if (!event.target.matches(".facets form[hx-get]") || query(event.target) !== asked) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  }, true);
+  document.addEventListener("htmx:finally:request", () => { asked = null; });
 })();

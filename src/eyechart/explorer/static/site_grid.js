@@ -36,7 +36,7 @@
   function mark(state, question, condition) {
     const [name, other] = condition.split("@");
     const run = data.runs[other === undefined ? state.run : Number(other)];
-    const own = run && (run === data.runs[state.run] ? question : run.questions.find((one) => one.id === question.id));
+    const own = run && (run === data.runs[state.run] ? question : run.questions.find((one) => one.id === question.id && one.content === question.content));
     return own && run.conditions.includes(name) ? own.marks[run.conditions.indexOf(name)] : undefined;
   }
 
