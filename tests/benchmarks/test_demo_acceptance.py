@@ -126,15 +126,12 @@ def test_smallest_text_is_not_read_where_its_pixels_are_gone(sitting):
 
 
 @pytest.mark.slow(seconds=50)
-def test_accuracy_of_the_whole_demo_falls_with_the_pixels(sitting):
+def test_accuracy_of_the_whole_demo_falls_with_the_pixels_and_wrong_crops_cannot_be_told(sitting):
+    # One test, because its halves read the same pictures, and tests are spread over processes.
     accuracy = {view_id: sitting.accuracy(sitting.questions, view_id) for view_id in DEMO_VIEWS}
     assert accuracy["downsample_0_0625"] <= accuracy["original"] - 0.4
     assert max(accuracy["crop_3x"], accuracy["crop_12x"]) >= accuracy["original"] - 0.1
     assert accuracy["blank"] == 0
-
-
-@pytest.mark.slow(seconds=5)
-def test_wrong_crops_and_blanks_of_the_whole_demo_cannot_be_told(sitting):
     check_control(sitting, wrong_crops(sitting, sitting.questions))
     check_control(sitting, [(question, sitting.shown(question, "blank")) for question in sitting.questions])
 

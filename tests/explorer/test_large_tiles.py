@@ -56,7 +56,7 @@ def test_tiles_of_945_megapixels_are_cut_in_bounded_memory(tmp_path, tmp_path_fa
 
 
 def check_place(path, reduction):
-    """The tile shows what the picture has there, within the loss of two JPEGs; averaging pixels makes it less."""
+    """The tile shows what the picture has there, within the loss of two JPEGs, which averaging lessens."""
     side = 512 << reduction
     x0, y0 = 30_200 // side * side, 24_100 // side * side
     width, height = min(side, PANDA[0] - x0), min(side, PANDA[1] - y0)

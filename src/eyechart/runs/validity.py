@@ -280,7 +280,7 @@ def _check_epochs(table: RunTable) -> list[Finding]:
 def _check_groups(table: RunTable, scores: ScoreTable) -> list[Finding]:
     """Find groupings whose scored questions have different chance levels."""
     found = []
-    is_scored = scores.present.any(axis=1).tolist()
+    is_scored: list[bool] = np.asarray(scores.present.any(axis=1)).tolist()
     for grouping, labels in groupings(table.questions).items():
         if grouping == "options":
             continue  # these differ by definition
