@@ -1,7 +1,6 @@
 """HRScene's real-world part: every form of a copy, hidden answers, and datasets only where they are known."""
 
 import json
-import time
 import zlib
 
 import pytest
@@ -362,14 +361,12 @@ def test_a_picture_of_945_megapixels_is_listed_from_its_header(tmp_path):
     stream = tmp_path / "huge.png"
     huge.save(stream)
     content = bytearray(stream.read_bytes())
-    # A PNG header that says 35503 × 26627: nothing may try to decode it.
+    # A PNG header that says 35503 × 26627, with the pixels of 8 × 8: whatever tries to decode it fails.
     content[16:24] = (35503).to_bytes(4, "big") + (26627).to_bytes(4, "big")
     content[29:33] = zlib.crc32(bytes(content[12:29])).to_bytes(4, "big")
     rows = make_rows(1)
     rows[0]["image"]["bytes"] = bytes(content)
     write_parquet(tmp_path / "hub" / "testmini-0.parquet", rows)
-    began = time.process_time()
     (question,) = questions_of(tmp_path / "hub")
     assert question.image.size == Size(35503, 26627)
-    assert time.process_time() - began < 2
     assert set_named("PANDA").largest == question.image.size
