@@ -1,6 +1,7 @@
 """Laws of what the terminal says of a summary."""
 
 import msgspec
+import pytest
 from summaries import sum_summary
 
 from eyechart.cli._results import show_summary
@@ -33,3 +34,22 @@ def test_acuity_is_said_for_all_questions_and_for_tasks_with_a_curve(capsys):
     shown = capsys.readouterr().err
     assert "• Acuity 9.3 px [8.1, 12] (sizes documented)." in shown
     assert "Acuity for OCR" not in shown
+
+
+@pytest.mark.parametrize(
+    ("scorer", "advice", "not_said"),
+    [
+        ("option_letter.strict@1", "free answers are scored by --scorer vqa_soft", "under answer"),
+        ("vqa_soft.corrected@1", "name no accepted answer; give one or a list under answer", "--scorer"),
+    ],
+)
+def test_answers_without_a_score_are_said_with_what_helps(scorer, advice, not_said, capsys):
+    """Who scores by vqa_soft already is not sent there again."""
+    summary = sum_summary()
+    first = msgspec.structs.replace(summary.conditions[0], n_scored=summary.conditions[0].n_answered - 3)
+    others = [msgspec.structs.replace(one, n_scored=one.n_answered) for one in summary.conditions[1:]]
+    show_summary(msgspec.structs.replace(summary, scorer=scorer, conditions=(first, *others)))
+    said = next(line for line in capsys.readouterr().err.splitlines() if "have no score" in line)
+    assert said.startswith("warning: 3 answers have no score")
+    assert advice in said
+    assert not_said not in said

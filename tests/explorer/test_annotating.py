@@ -191,3 +191,13 @@ def test_people_who_agree_have_alpha_one_and_those_who_do_not_less(begin):
     assert crop.low < crop.value < crop.high
     with pytest.raises(UsageError, match="two runs are of ann"):
         people_agreement([ann, ann])
+
+
+@pytest.mark.parametrize("number", ["-1", "x", "9" * 5000])
+def test_address_of_no_picture_is_refused_in_words(page, number):
+    _, client = page()
+    for address in (f"/picture/{number}/0.png", f"/picture/0/{number}.png", f"/tiles/0/0/{number}/0_0.png"):
+        reply = client.get(address)
+        assert reply.status_code == 404
+        assert "is no whole number" in reply.text or "is too large" in reply.text
+        assert len(reply.text) < 100

@@ -136,3 +136,11 @@ def test_there_is_no_question_beyond_the_last(editor):
     assert client.get("/state?number=9").status_code == 400
     with pytest.raises(UsageError, match="there is no question 4"):
         editing.picture(4)
+
+
+@pytest.mark.parametrize("number", ["-1", "x", "4", "9" * 5000])
+def test_number_of_no_question_is_refused_in_words(editor, number):
+    _, client = editor()
+    reply = client.get(f"/state?number={number}")
+    assert reply.status_code == 400
+    assert "number" in reply.json()["error"] or "no question 4" in reply.json()["error"]

@@ -280,13 +280,13 @@ def _check_epochs(table: RunTable) -> list[Finding]:
 def _check_groups(table: RunTable, scores: ScoreTable) -> list[Finding]:
     """Find groupings whose scored questions have different chance levels."""
     found = []
-    is_scored: list[bool] = np.asarray(scores.present.any(axis=1)).tolist()
+    is_scored = np.asarray(scores.present.any(axis=1))
     for grouping, labels in groupings(table.questions).items():
         if grouping == "options":
             continue  # these differ by definition
         by_group: dict[str, list[float]] = {}
-        for label, chance, counts in zip(labels, table.chance.tolist(), is_scored, strict=True):
-            if counts:
+        for at, (label, chance) in enumerate(zip(labels, table.chance.tolist(), strict=True)):
+            if is_scored[at]:
                 by_group.setdefault(label, []).append(chance)
         rule = check_groups({name: np.array(rates) for name, rates in by_group.items()})
         if rule is not None:
