@@ -48,8 +48,9 @@ def explore(
     listening = listen(host, port)
     with WorkProgress("explore", "runs") as progress:
         study = read_study(runs, scorer, tell=progress.update)
-    address = f"http://{host}:{listening.getsockname()[1]}/"
-    is_loopback = host in LOOPBACK
+    named = f"[{host}]" if ":" in host else host  # as addresses of IPv6 stand in a URL
+    address = f"http://{named}:{listening.getsockname()[1]}/"
+    is_loopback = named in LOOPBACK
     if not is_loopback:
         say(f"warning: {host} can be reached from other machines: they can read these runs and pictures")
     if json:
@@ -76,7 +77,8 @@ def listen(host: str, port: int | None) -> socket.socket:
     except (socket.gaierror, UnicodeError) as error:
         raise UsageError(f"--host {host} is no address ({error})", hint=f"for example --host {_LOOPBACK}") from error
     try:
-        return socket.create_server((host, _PORT if port is None else port))
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, _PORT if port is None else port), family=family)
     except OSError as error:
         if port is None:
             return listen(host, 0)
