@@ -57,7 +57,9 @@ def explore(
         print_json({"address": address})
     else:
         say(f"explore {len(runs)} {'run' if len(runs) == 1 else 'runs'} at {address}   (Ctrl-C ends)")
-    server = build_server(study, data, hosts=LOOPBACK if is_loopback else ("*",), is_prepared=True)
+    # Older starlette (1.0.1 does) cuts the name at its first colon; no name that can be bent to here begins so.
+    hosts = (*LOOPBACK, "[") if named != host else LOOPBACK
+    server = build_server(study, data, hosts=hosts if is_loopback else ("*",), is_prepared=True)
     config = uvicorn.Config(server, log_level="warning", access_log=False)
     with contextlib.closing(listening), contextlib.suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[listening])
