@@ -47,7 +47,8 @@ def has_ipv6():
 
 
 @pytest.mark.skipif(not has_ipv6(), reason="this machine has no IPv6 loopback")
-def test_the_loopback_of_ipv6_is_served_and_named_as_in_a_url(tmp_path, capsys, monkeypatch):
+@pytest.mark.parametrize("given", ["::1", "[::1]"])
+def test_the_loopback_of_ipv6_is_served_and_named_as_in_a_url(given, tmp_path, capsys, monkeypatch):
     folder = tmp_path / "run"
     questions = eyechart.benchmark("folder", question_file(tmp_path), box_format="xyxy")
     eyechart.run(questions, model="simulated/oracle", views="original", limit=2, out=folder)
@@ -69,7 +70,7 @@ def test_the_loopback_of_ipv6_is_served_and_named_as_in_a_url(tmp_path, capsys, 
         thread.join()
 
     monkeypatch.setattr(uvicorn.Server, "run", serve_once)
-    assert run_app(["explore", str(folder), "--host", "::1", "--port", "0"]) == 0
+    assert run_app(["explore", str(folder), "--host", given, "--port", "0"]) == 0
     said = capsys.readouterr().err
     assert "at http://[::1]:" in said
     assert "can be reached from other machines" not in said

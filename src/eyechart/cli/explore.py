@@ -45,6 +45,7 @@ def explore(
     load_plugins(plugin)
     if data is not None and not data.exists():
         raise UsageError(f"{data} does not exist", hint="check the path given as --data")
+    host = host.removeprefix("[").removesuffix("]")
     listening = listen(host, port)
     with WorkProgress("explore", "runs") as progress:
         study = read_study(runs, scorer, tell=progress.update)
