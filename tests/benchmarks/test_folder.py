@@ -172,6 +172,53 @@ def test_answer_becomes_a_letter(folder, answer, choices, form, letter):
     assert only_question(folder, {**ROW, "answer": answer, "choices": choices}, answer_form=form).answer == letter
 
 
+FREE = {key: value for key, value in ROW.items() if key not in {"choices", "answer"}}
+
+
+@pytest.mark.parametrize(
+    ("cells", "texts"),
+    [
+        ({"answers": ["B-17", "B17"]}, ("B-17", "B17")),
+        ({"answers": ["17", "17", "71"]}, ("17", "17", "71")),  # what several people said keeps its weight
+        ({"answers": "B-17|B17"}, ("B-17", "B17")),
+        ({"answers": '["B-17", "B17"]'}, ("B-17", "B17")),
+        ({"answers": [{"answer": "red"}, {"answer": "Red"}]}, ("red", "Red")),
+        ({"answers": ["Red", "crimson"], "answer": "red"}, ("Red", "crimson")),
+        ({"answers": [], "answer": "red"}, ("red",)),
+        ({"answers": []}, ()),
+    ],
+)
+def test_accepted_answers_are_read_as_needle_files_give_them(folder, cells, texts):
+    question = only_question(folder, {**FREE, **cells})
+    assert (question.answer, question.answers) == (None, texts)
+    assert "answers" not in question.extra
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({**FREE, "answers": ["blue", "navy"], "answer": "red"}, "answer 'red' is not among the answers"),
+        ({**FREE, "answers": [{"text": "red"}]}, "hold no text"),
+        ({**FREE, "choices": ["red", "blue"], "answers": ["red", "blue"]}, "only in column 'answers', beside choices"),
+    ],
+)
+def test_answers_that_cannot_mean_what_is_accepted_are_refused_with_place_and_hint(folder, row, message):
+    with pytest.raises(BenchmarkError, match=message) as caught:
+        only_question(folder, row)
+    assert "questions.jsonl:1" in caught.value.message
+    assert caught.value.hint
+
+
+def test_a_column_answers_beside_choices_and_their_answer_stays_foreign(folder):
+    question = only_question(folder, {**ROW, "answers": ["blue", "navy"]})
+    assert (question.answer, question.answers, question.extra["answers"]) == ("B", (), ["blue", "navy"])
+
+
+def test_a_column_answers_that_holds_the_choices_is_no_list_of_accepted_answers(folder):
+    row = {**FREE, "answers": ["red", "blue"], "answer": "blue"}
+    assert only_question(folder, row, choices_column="answers").answer == "B"
+
+
 @pytest.mark.parametrize(("answer", "texts"), [("17", ("17",)), (["17", "seventeen"], ("17", "seventeen")), (None, ())])
 def test_question_without_choices_keeps_accepted_texts(folder, answer, texts):
     question = only_question(folder, {**ROW, "choices": None, "answer": answer})

@@ -47,6 +47,14 @@ def test_two_views_of_one_run_and_ranks_of_three_are_printed(folders, capsys):
     assert "max-t step-down over 3 pairs" in shown.err
 
 
+@pytest.mark.parametrize("views", [[], ["--views", "original"], ["--views", "original,crop_3x,blank"]])
+def test_one_run_without_two_views_is_a_usage_error(folders, views, capsys):
+    assert run_app(["diff", folders["vlm"], *views]) == 2
+    said = capsys.readouterr().err
+    assert "of one run are named" in said
+    assert "--views original,crop_3x, or a second run" in said
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -214,3 +214,32 @@ def test_board_without_categories_has_no_radar():
     board = Board("whitebackground", "whitebackground", "test", "", "", (BoardColumn("3x3", "3x3"),), (), (), True)
     with pytest.raises(UsageError, match="whitebackground has no categories to draw"):
         draw_board_radar(board, ())
+
+
+@pytest.mark.parametrize(
+    ("name", "first_bytes"), [("x.svg", b"<?xml"), ("x.PNG", b"\x89PNG"), ("x.pdf", b"%PDF"), ("x.html", b"<!doctype")]
+)
+def test_out_with_the_suffix_of_a_picture_is_that_one_file(tmp_path, capsys, name, first_bytes):
+    out = tmp_path / "new" / name
+    assert draw("radar", "hrscene", "--model", "GPT-4o", "--out", out) == 0
+    assert [path.name for path in out.parent.iterdir()] == [name]
+    assert out.read_bytes().lower().startswith(first_bytes.lower())
+    assert f"wrote {out}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("what", [("resolutions", "demo"), ("gallery", "demo"), ("radar", "hrscene")])
+def test_out_that_looks_like_another_file_is_refused_with_the_known_ones(tmp_path, capsys, what):
+    assert draw(*what, "--out", tmp_path / "x.nope") == 2
+    said = capsys.readouterr().err
+    assert "no figure is written as .nope" in said
+    assert ".pdf, .svg, .png, .html" in said
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("name", "is_there"), [("figures-0.5", False), ("old.figures", True), ("old.svg", True)])
+def test_folder_with_a_version_or_one_that_is_there_may_have_a_dot(tmp_path, name, is_there):
+    out = tmp_path / name
+    if is_there:
+        out.mkdir()
+    assert draw("radar", "hrscene", "--model", "GPT-4o", "--out", out) == 0
+    assert sorted(path.suffix[1:] for path in out.iterdir()) == sorted(SUFFIXES)

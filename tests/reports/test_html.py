@@ -22,7 +22,7 @@ from eyechart.figures import accuracies, format_estimate
 from eyechart.reports import html, render_table, write_all
 from eyechart.reports._printable import printable
 from eyechart.reports._scripts import chart_script, script_digest
-from eyechart.reports._sections import claims, first_page, verdict_line
+from eyechart.reports._sections import SEEN_HEADINGS, claims, first_page, seen_rows, verdict_line
 from eyechart.reports.html import HtmlReport
 from eyechart.runs.findings import find
 from eyechart.schema import Finding
@@ -279,3 +279,20 @@ def test_findings_that_no_contrast_gives_have_evidence_and_a_verdict_in_words():
     assert one.text == "grid_white_3x3: the regions cannot be told apart."
     assert one.evidence == "The best region lies 8.0 points above the mean of all 9."
     assert one.verdict.words == "cannot be told apart"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "tokens", "shown"),
+    [
+        ("unknown", "reported", "unknown; tokens reported"),
+        (None, "reported", "unknown; tokens reported"),
+        ("documented", "reported", "documented"),
+        ("unknown", None, "unknown"),
+        (None, None, "–"),
+    ],
+)
+def test_what_the_model_saw_names_the_evidence_of_sizes_and_of_tokens_that_stand_alone(sizes, tokens, shown):
+    summary = demo_summary()
+    changed = [msgspec.structs.replace(one, seen_evidence=sizes, tokens_evidence=tokens) for one in summary.conditions]
+    rows = seen_rows(msgspec.structs.replace(summary, conditions=tuple(changed)))
+    assert {row.cells[SEEN_HEADINGS.index("evidence")] for row in rows} == {shown}

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from runs_made import SCORER, make_side, right_at
 
-from eyechart.errors import StatisticsError
+from eyechart.errors import StatisticsError, UsageError
 from eyechart.runs.compare import MEAN_OVER_VIEWS, DiffOptions, compare_runs, compare_views
 from eyechart.runs.plan import PlanOptions
 from eyechart.runs.summarise import estimate
@@ -130,7 +130,7 @@ def test_runs_without_a_shared_question_or_view_are_refused(make, tmp_path):
         compare_runs((one, third), SCORER, DiffOptions())
     with pytest.raises(StatisticsError, match="not asked on every side: crop_1x"):
         compare_runs((one, other), SCORER, DiffOptions(views=("crop_1x",)))
-    with pytest.raises(StatisticsError, match="1 views of one run are named"):
+    with pytest.raises(UsageError, match="1 views of one run are named"):
         compare_views(one, SCORER, DiffOptions(views=("original",)))
     with pytest.raises(StatisticsError, match="view 'crop_9x' was not asked"):
         compare_views(one, SCORER, DiffOptions(views=("original", "crop_9x")))

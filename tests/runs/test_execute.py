@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections import Counter
+from itertools import chain, repeat
 
 import pytest
 
@@ -226,14 +227,43 @@ def test_what_is_in_flight_when_the_run_must_end_is_stored(make):
     assert len(model.asked) == 4
 
 
-def test_twenty_attempts_without_a_server_end_the_run(make):
+def test_twenty_attempts_without_the_server_that_was_there_end_the_run(make):
     error = TransientModelError("no server answered at http://127.0.0.1:9", is_connection=True)
-    model = make.model(script=lambda ask: error)
+    outcomes = chain(["A"] * 4, repeat(error))
+    model = make.model(script=lambda ask: next(outcomes))
     asker, writer = ask_all(make, model, n=50, concurrency=4)
     assert asker.stop is not None
     assert "20 attempts in a row reached no server (no server answered at http://127.0.0.1:9)" in asker.stop.reason
-    assert 20 <= len(model.asked) <= 24
-    assert set(writer.states) == {"transient"}
+    assert 24 <= len(model.asked) <= 28
+    assert writer.states["answered"] == 4
+    assert set(writer.states) == {"answered", "transient"}
+
+
+def test_a_server_that_was_never_reached_ends_the_run_at_the_third_attempt(make):
+    error = TransientModelError("no server answered at http://127.0.0.1:9", hint="is it running?", is_connection=True)
+    model = make.model(script=lambda ask: error)
+    with pytest.raises(TransientModelError, match="no server answered at") as caught:
+        ask_all(make, model, n=50, concurrency=4)
+    assert caught.value.hint == "is it running?"
+    assert max(Counter(model.asked).values()) == 3
+    assert len(model.asked) <= 12
+
+
+@pytest.mark.parametrize("first", [RefusedInputError("too large"), TransientModelError("HTTP 503")])
+def test_a_server_that_said_anything_is_asked_again_after_its_connection_is_lost(make, first):
+    lost = TransientModelError("no server answered", is_connection=True)
+    attempts = Counter()
+
+    def script(ask):
+        attempts[ask.identity.request_id] += 1
+        if len(model.asked) == 1:
+            return first
+        return lost if len(model.asked) <= 6 else "A"
+
+    model = make.model(script=script)
+    asker, _ = ask_all(make, model, n=4, concurrency=1)
+    assert asker.stop is None
+    assert max(attempts.values()) > 3
 
 
 def test_an_answer_between_connection_errors_keeps_the_run_going(make):

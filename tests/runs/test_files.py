@@ -128,3 +128,22 @@ def test_a_folder_that_may_not_be_written_is_an_error_with_a_hint(tmp_path):
     with pytest.raises(StoreError, match="cannot be written") as caught:
         write_whole(tmp_path / "file" / "run.json", [b"x"])
     assert "--out" in caught.value.hint
+
+
+def test_a_file_that_was_begun_is_seen_at_once_and_goes_again_without_a_line(tmp_path):
+    writer = LineWriter(tmp_path / "room" / "w.jsonl")
+    writer.begin()
+    assert (tmp_path / "room" / "w.jsonl").is_file()
+    writer.close()
+    assert list((tmp_path / "room").iterdir()) == []
+    with_line = LineWriter(tmp_path / "room" / "v.jsonl")
+    with_line.begin()
+    with_line.append(b"{}")
+    with_line.close()
+    assert (tmp_path / "room" / "v.jsonl").read_bytes() == b"{}\n"
+
+
+def test_a_file_that_cannot_be_begun_is_an_error(tmp_path):
+    (tmp_path / "room").touch()
+    with pytest.raises(StoreError, match="cannot be written"):
+        LineWriter(tmp_path / "room" / "w.jsonl").begin()

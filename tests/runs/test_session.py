@@ -287,6 +287,16 @@ def test_a_prediction_of_what_is_seen_is_stored_before_anything_is_asked(make, r
     assert any("makes one picture of" in warning for warning in outcome.summary.warnings)
 
 
+def test_a_server_that_counts_tokens_alone_leaves_sizes_unknown_and_tokens_reported(make, run):
+    from eyechart.kinds import ObservedPicture, Reply
+
+    told = (ObservedPicture(seen_size=None, evidence="reported", visual_tokens=85),)
+    outcome = run(make.model(script=lambda ask: Reply(text="A", finish="stop", seen=told), reads="pixels"))
+    for condition in outcome.summary.conditions:
+        assert condition.target_px_seen is None
+        assert (condition.seen_evidence, condition.tokens_evidence) == ("unknown", "reported")
+
+
 # --- estimates ------------------------------------------------------------------------------------------------------
 
 

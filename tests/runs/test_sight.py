@@ -4,6 +4,7 @@ import pytest
 
 from eyechart.kinds import ObservedPicture
 from eyechart.runs.sight import observed_seen, planned_seen
+from eyechart.runs.sights import read_sights
 from eyechart.schema import Box, ModelIdentity, Size
 from eyechart.seen.ledger import planned_ledger
 from eyechart.seen.rules import look_up
@@ -125,3 +126,18 @@ def test_reply_that_counts_tokens_alone_says_so(make):
     (row,) = observed_seen(request, (told,), ((1234, "image/png"),))
     assert (row.visual_tokens, row.seen_size, row.evidence) == (85, None, "reported")
     assert row.reason == "the reply tells tokens, but no size"
+
+
+def test_tokens_alone_are_no_evidence_of_a_size(make):
+    request = next(request for request in make.plan(1).requests if request.view == "original")
+    told = ObservedPicture(seen_size=None, evidence="reported", visual_tokens=85)
+    sight = read_sights(observed_seen(request, (told,), ((1234, "image/png"),)))[request.id]
+    assert (sight.seen_size, sight.evidence, sight.tokens_evidence) == (None, "unknown", "reported")
+
+
+def test_a_planned_size_keeps_its_own_evidence_beside_reported_tokens(make):
+    request = next(request for request in make.plan(1).requests if request.view == "original")
+    planned = planned_seen([request], lambda sent: ObservedPicture(seen_size=sent, evidence="documented"))
+    told = ObservedPicture(seen_size=None, evidence="reported", visual_tokens=85)
+    sight = read_sights([*planned, *observed_seen(request, (told,), ((1234, "image/png"),))])[request.id]
+    assert (sight.seen_size, sight.evidence, sight.tokens_evidence) == (Size(400, 300), "documented", "reported")

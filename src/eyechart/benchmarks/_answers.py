@@ -1,14 +1,18 @@
 """Choices and the right answer as files give them, turned into letters."""
 
+import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 from typing import Literal
 
+import msgspec
+
 from eyechart.errors import BenchmarkError
 
 AnswerForm = Literal["either", "letter", "text"]
 MIN_CHOICES, MAX_CHOICES = 2, len(ascii_uppercase)
+_SEPARATOR = "|"
 
 
 def parse_choices(cell: object, separator: str, place: str) -> tuple[str, ...]:
@@ -80,6 +84,53 @@ def accepted_texts(answer: object) -> tuple[str, ...]:
     """
     entries = answer if isinstance(answer, list) else [answer]
     return tuple(text for text in map(_text, entries) if text)
+
+
+def listed_answers(cell: object) -> tuple[str, ...]:
+    """Return the accepted answers: texts, separated by "|" in a text cell, or records with ``answer`` as in VQAv2.
+
+    Example:
+        >>> listed_answers("B-17|B17"), listed_answers('["a", "b"]'), listed_answers([{"answer": "red"}])
+        (('B-17', 'B17'), ('a', 'b'), ('red',))
+    """
+    if isinstance(cell, str) and cell.lstrip().startswith("["):
+        with contextlib.suppress(msgspec.DecodeError):  # a plain answer may start with a bracket
+            cell = msgspec.json.decode(cell)
+    elif isinstance(cell, str) and _SEPARATOR in cell:
+        cell = cell.split(_SEPARATOR)
+    entries = cell if isinstance(cell, list) else [cell]
+    return accepted_texts([entry.get("answer") if isinstance(entry, dict) else entry for entry in entries])
+
+
+def accepted_answers(answer: object, answers: object, place: str) -> tuple[str, ...]:
+    """Return the accepted texts of a free-form question, from the one answer, from a list of answers, or from both.
+
+    Returns:
+        Those of the list where there is one, else the one; empty where both are missing.
+
+    Raises:
+        BenchmarkError: If the list holds no text, or not the one answer.
+
+    Example:
+        >>> accepted_answers(None, ["B-17", "B17"], "q.jsonl:1"), accepted_answers("17", None, "q.jsonl:2")
+        (('B-17', 'B17'), ('17',))
+    """
+    one = accepted_texts(answer)
+    if answers in (None, "", []):
+        return one
+    listed = listed_answers(answers)
+    if not listed:
+        raise BenchmarkError(
+            f"{place}: answers {answers!r} hold no text",
+            hint="give the accepted answer, or a list of what several people said",
+        )
+    strange = [text for text in one if text.casefold() not in {known.casefold() for known in listed}]
+    if strange:
+        raise BenchmarkError(
+            f"{place}: answer {strange[0]!r} is not among the answers {list(listed)!r}",
+            hint="add it there, or rename column 'answers' if it holds something else than accepted answers",
+        )
+    return listed
 
 
 def equal_up_to_case(choices: Sequence[str]) -> tuple[str, ...]:

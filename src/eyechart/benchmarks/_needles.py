@@ -1,13 +1,12 @@
 """Needles of the grid diagnostics: a folder of pictures with a question or a caption each."""
 
-import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
 
-from eyechart.benchmarks._answers import accepted_texts
+from eyechart.benchmarks._answers import listed_answers
 from eyechart.benchmarks._parquet_needles import unpack_needles
 from eyechart.benchmarks._rows import Pictures
 from eyechart.benchmarks._tables import Row, find_question_file, read_rows
@@ -16,7 +15,6 @@ from eyechart.images.hash import file_sha256
 from eyechart.schema import ImageRef
 
 MAX_GRID = 99
-_SEPARATOR = "|"
 _EXAMPLE = 'write needles.jsonl beside the pictures: {"image": "a.jpg", "question": "…", "answers": ["…"]}'
 
 
@@ -146,17 +144,10 @@ def _needle(
 
 
 def _answers(row: Row, column: str | None) -> tuple[str, ...]:
-    """Return the accepted answers: texts, separated by "|" in a text cell, or records with ``answer`` as in VQAv2."""
+    """Return the accepted answers of a needle."""
     if column is None:
         return ()
-    cell = row.values.get(column, row.values.get("answer"))
-    if isinstance(cell, str) and cell.lstrip().startswith("["):
-        with contextlib.suppress(msgspec.DecodeError):  # a plain answer may start with a bracket
-            cell = msgspec.json.decode(cell)
-    elif isinstance(cell, str) and _SEPARATOR in cell:
-        cell = cell.split(_SEPARATOR)
-    entries = cell if isinstance(cell, list) else [cell]
-    texts = accepted_texts([entry.get("answer") if isinstance(entry, dict) else entry for entry in entries])
+    texts = listed_answers(row.values.get(column, row.values.get("answer")))
     if not texts:
         raise BenchmarkError(
             f"{row.place}: no value in column {column!r} (columns: {', '.join(row.values)})",

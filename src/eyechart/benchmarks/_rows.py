@@ -7,13 +7,15 @@ from typing import NamedTuple
 
 import msgspec
 
-from eyechart.benchmarks._answers import AnswerForm, accepted_texts, equal_up_to_case, letter_of, parse_choices
+from eyechart.benchmarks._answers import AnswerForm, accepted_answers, equal_up_to_case, letter_of, parse_choices
 from eyechart.benchmarks._boxes import Quad, parse_quads
 from eyechart.benchmarks._tables import Row
 from eyechart.errors import BenchmarkError, ImageError
 from eyechart.images.decode import check_decodable
 from eyechart.images.probe import describe_form, name_image
 from eyechart.schema import ImageRef
+
+_ANSWERS = "answers"
 
 
 class Columns(msgspec.Struct, frozen=True):
@@ -127,6 +129,12 @@ def draft_of(row: Row, default_id: str, rules: RowRules, pictures: Pictures) -> 
     path, image = pictures.find(_needed(values, columns.image, place), place)
     choices = parse_choices(_choices_cell(values, columns), rules.choices_separator, place)
     answer = values.get(columns.answer)
+    if choices and answer in (None, "") and _listed_cell(values, columns) not in (None, "", []):
+        raise BenchmarkError(
+            f"{place}: no value in column {columns.answer!r}, only in column {_ANSWERS!r}, beside choices",
+            hint=f"a question with choices has one right answer: give it in {columns.answer!r}, or leave out the "
+            f"choices to accept several texts",
+        )
     twins = equal_up_to_case(choices)
     return Draft(
         place=place,
@@ -136,13 +144,13 @@ def draft_of(row: Row, default_id: str, rules: RowRules, pictures: Pictures) -> 
         image_path=path,
         choices=choices,
         answer=letter_of(answer, choices, rules.answer_form, place) if choices else None,
-        answers=() if choices else accepted_texts(answer),
+        answers=() if choices else accepted_answers(answer, _listed_cell(values, columns), place),
         quads=parse_quads(values.get(columns.box), place),
         image_group=_optional(values, columns.image_group, place),
         task=_optional(values, columns.task, place),
         source=_optional(values, columns.source, place),
         notes=(f"choices equal up to case: {', '.join(twins)}",) if twins else (),
-        extra=_foreign(values, columns),
+        extra=_foreign(values, columns, () if choices else (_ANSWERS,)),
     )
 
 
@@ -153,8 +161,13 @@ def _choices_cell(values: Mapping[str, object], columns: Columns) -> object:
     return {letter: cell for letter, cell in values.items() if _is_letter(letter)}
 
 
-def _foreign(values: Mapping[str, object], columns: Columns) -> dict[str, object]:
-    own = set(msgspec.structs.astuple(columns))
+def _listed_cell(values: Mapping[str, object], columns: Columns) -> object:
+    """Return the list of accepted answers as needle files give it; None where the column is another one's."""
+    return None if _ANSWERS in msgspec.structs.astuple(columns) else values.get(_ANSWERS)
+
+
+def _foreign(values: Mapping[str, object], columns: Columns, read: tuple[str, ...]) -> dict[str, object]:
+    own = {*msgspec.structs.astuple(columns), *read}
     split_choices = columns.choices not in values and "A" in values
     return {
         name: cell

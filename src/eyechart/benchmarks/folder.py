@@ -35,7 +35,8 @@ class FolderOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         image_column: Column of the picture's path.
         question_column: Column of the question's text.
         choices_column: Column of the options; without it, columns ``A``, ``B``, … are used.
-        answer_column: Column of the right answer.
+        answer_column: Column of the right answer. A question without choices may have a column ``answers`` too: what
+            is accepted, as a list, or as text with "|" between.
         box_column: Column of the target box or boxes.
         group_column: Column that says which questions share a picture; default the picture's content hash.
         task_column: Column of the task.

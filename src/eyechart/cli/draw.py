@@ -20,7 +20,8 @@ draw = App(name="draw", help_format="plaintext")
 """``eyechart draw WHAT …``: figures of benchmarks, which need no run of one's own."""
 
 _NOTICE = "Questions and pictures belong to the benchmarks' authors and keep their licences."
-Out = Annotated[Path, Parameter(name="--out", help="Folder for PDF, SVG, PNG and HTML.")]
+_PAGE_SUFFIX = ".html"
+Out = Annotated[Path, Parameter(name="--out", help="Folder for PDF, SVG, PNG and HTML; or one file of these.")]
 
 
 @draw.command(name="resolutions")
@@ -42,6 +43,7 @@ def resolutions(
     from eyechart.figures._resolutions import describe_resolutions, draw_resolutions
 
     load_plugins(plugin)
+    _check_out(out)
     if not benchmarks:
         raise UsageError("no benchmark was named", hint="eyechart draw resolutions demo hrscene=FOLDER")
     groups = [_sizes(text, own) for text, own in zip(benchmarks, _divided(option, benchmarks), strict=True)]
@@ -72,6 +74,7 @@ def gallery(
     from eyechart.figures._gallery import describe_gallery, draw_gallery
 
     load_plugins(plugin)
+    _check_out(out)
     opened = open_named_benchmark(benchmark, data, option)
     examples = [load_example(opened, question) for question in choose_examples(opened.questions(), seed)]
     title = f"One question per category of {benchmark}"
@@ -106,6 +109,7 @@ def radar(
     from eyechart.runs.leaderboard import build_board
 
     load_plugins(plugin)
+    _check_out(out)
     board = build_board(read_published(benchmark), split, average, read_runs(runs, scorer))
     rows = choose_rows(board, model)
     figure = cast("Figure", draw_board_radar(board, rows).figure)
@@ -158,12 +162,44 @@ def _limit(spec: str) -> "ModelLimit":
     return ModelLimit(spec, largest, found.rule.id, found.rule.date.isoformat())
 
 
+def _check_out(out: Path) -> None:
+    """Refuse a name that looks like a file of no kind that is drawn; a folder that is there may be called anything.
+
+    Raises:
+        UsageError: If it is one.
+    """
+    # A suffix of digits is a version of a folder, as in figures-0.5.
+    if _is_file(out) or out.is_dir() or not out.suffix or out.suffix[1:].isdecimal():
+        return
+    raise UsageError(
+        f"--out {out}: no figure is written as {out.suffix}",
+        hint=f"give a folder, or a file that ends in {', '.join(_suffixes())}",
+    )
+
+
+def _suffixes() -> tuple[str, ...]:
+    from eyechart.figures import PICTURE_SUFFIXES
+
+    return (*PICTURE_SUFFIXES, _PAGE_SUFFIX)
+
+
+def _is_file(out: Path) -> bool:
+    return not out.is_dir() and out.suffix.lower() in _suffixes()
+
+
 def _write(figure: "Figure", out: Path, stem: str, title: str, words: str) -> None:
-    from eyechart.figures import save_figure
+    """Write the figure as every kind of file into a folder, or as the one file that is named."""
+    from eyechart.figures import save_figure, save_picture
     from eyechart.reports import figure_page
     from eyechart.runs.files import write_whole
 
-    paths = [*save_figure(figure, out, stem), out / f"{stem}.html"]
-    write_whole(paths[-1], [figure_page(figure, title, words, _NOTICE).encode()])
+    if not _is_file(out):
+        paths = [*save_figure(figure, out, stem), out / f"{stem}{_PAGE_SUFFIX}"]
+    elif out.suffix.lower() == _PAGE_SUFFIX:
+        paths = [out]
+    else:
+        paths = [save_picture(figure, out)]
+    if paths[-1].suffix.lower() == _PAGE_SUFFIX:
+        write_whole(paths[-1], [figure_page(figure, title, words, _NOTICE).encode()])
     for path in paths:
         say(f"wrote {path}")

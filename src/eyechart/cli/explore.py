@@ -45,18 +45,22 @@ def explore(
     load_plugins(plugin)
     if data is not None and not data.exists():
         raise UsageError(f"{data} does not exist", hint="check the path given as --data")
+    host = host.removeprefix("[").removesuffix("]")
     listening = listen(host, port)
     with WorkProgress("explore", "runs") as progress:
         study = read_study(runs, scorer, tell=progress.update)
-    address = f"http://{host}:{listening.getsockname()[1]}/"
-    is_loopback = host in LOOPBACK
+    named = f"[{host}]" if ":" in host else host  # as addresses of IPv6 stand in a URL
+    address = f"http://{named}:{listening.getsockname()[1]}/"
+    is_loopback = named in LOOPBACK
     if not is_loopback:
         say(f"warning: {host} can be reached from other machines: they can read these runs and pictures")
     if json:
         print_json({"address": address})
     else:
         say(f"explore {len(runs)} {'run' if len(runs) == 1 else 'runs'} at {address}   (Ctrl-C ends)")
-    server = build_server(study, data, hosts=LOOPBACK if is_loopback else ("*",), is_prepared=True)
+    # Older starlette (1.0.1 does) cuts the name at its first colon; no name that can be bent to here begins so.
+    hosts = (*LOOPBACK, "[") if named != host else LOOPBACK
+    server = build_server(study, data, hosts=hosts if is_loopback else ("*",), is_prepared=True)
     config = uvicorn.Config(server, log_level="warning", access_log=False)
     with contextlib.closing(listening), contextlib.suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[listening])
@@ -76,7 +80,8 @@ def listen(host: str, port: int | None) -> socket.socket:
     except (socket.gaierror, UnicodeError) as error:
         raise UsageError(f"--host {host} is no address ({error})", hint=f"for example --host {_LOOPBACK}") from error
     try:
-        return socket.create_server((host, _PORT if port is None else port))
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, _PORT if port is None else port), family=family)
     except OSError as error:
         if port is None:
             return listen(host, 0)

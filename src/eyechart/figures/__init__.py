@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MISSING",
     "NOT_SCORED",
+    "PICTURE_SUFFIXES",
     "accuracies",
     "format_acuity",
     "format_contrast",
@@ -54,6 +55,7 @@ __all__ = [
     "name_difference",
     "render_svg",
     "save_figure",
+    "save_picture",
 ]
 
 _PNG_DPI = 300
@@ -63,6 +65,8 @@ _NO_METADATA: dict[str, dict[str, str | None]] = {
     "svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
     "png": {"Software": None},
 }
+PICTURE_SUFFIXES = tuple(f".{name}" for name in _NO_METADATA)
+"""What files of figures end in."""
 
 
 def save_figure(figure: "Figure", out: Path, stem: str) -> tuple[Path, Path, Path]:
@@ -81,16 +85,29 @@ def save_figure(figure: "Figure", out: Path, stem: str) -> tuple[Path, Path, Pat
     Raises:
         StoreError: If the folder or a file cannot be written.
     """
-    pdf, svg, png = (out / f"{stem}.{suffix}" for suffix in _NO_METADATA)
+    pdf, svg, png = (save_picture(figure, out / f"{stem}.{suffix}") for suffix in _NO_METADATA)
+    return pdf, svg, png
+
+
+def save_picture(figure: "Figure", path: Path) -> Path:
+    """Save a figure as one file, whose suffix says the format, and return its path.
+
+    Args:
+        figure: A matplotlib figure.
+        path: A file that ends in one of ``PICTURE_SUFFIXES``; its folder is made if it does not exist.
+
+    Raises:
+        StoreError: If the folder or the file cannot be written.
+    """
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        for path in (pdf, svg, png):
-            path.write_bytes(_render(figure, path.suffix[1:]))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(_render(figure, path.suffix[1:].lower()))
     except OSError as error:
         raise StoreError(
-            f"cannot write figure {stem} into {out}: {error.strerror}", hint="is the folder writable, is the disk full?"
+            f"cannot write figure {path.stem} into {path.parent}: {error.strerror}",
+            hint="is the folder writable, is the disk full?",
         ) from error
-    return pdf, svg, png
+    return path
 
 
 def render_svg(figure: "Figure") -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from eyechart.figures import format_count, format_percent, format_px, format_size, is_significant
+from eyechart.figures import MISSING, format_count, format_percent, format_px, format_size, is_significant
 from eyechart.reports._expense import format_dollars
 from eyechart.reports._verdicts import Verdict, VerdictKind, verdict_of, verdict_of_code
 from eyechart.runs.findings import state
@@ -211,9 +211,17 @@ def _seen_cells(condition: ConditionSummary) -> tuple[str, ...]:
         "–" if multiplier is None else f"{multiplier:.2f}",
         format_px(condition.target_px_sent),
         format_px(condition.target_px_seen),
-        condition.seen_evidence or "–",
+        _evidence_text(condition),
         f"{format_count(condition.n_saturated)} of {format_count(condition.n_asked)}" if condition.n_saturated else "–",
     )
+
+
+def _evidence_text(condition: ConditionSummary) -> str:
+    """Return how the seen sizes are known, and the tokens where these alone are."""
+    sizes, tokens = condition.seen_evidence, condition.tokens_evidence
+    if sizes in {None, "unknown"} and tokens not in {None, "unknown"}:
+        return f"unknown; tokens {tokens}"
+    return sizes or MISSING
 
 
 def failure_rows(summary: Summary) -> tuple[FailureRow, ...]:

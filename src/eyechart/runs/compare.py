@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from eyechart.errors import StatisticsError
+from eyechart.errors import StatisticsError, UsageError
 from eyechart.runs.compared_readings import (
     MEAN_OVER_VIEWS,
     block_unreadable,
@@ -144,10 +144,11 @@ def compare_views(side: Side, scorer: str, options: DiffOptions) -> Comparison:
         options: ``views`` names exactly two conditions.
 
     Raises:
-        StatisticsError: If not two conditions of the run are named, or they must not be paired.
+        UsageError: If not two conditions are named.
+        StatisticsError: If the run has no such condition, or they must not be paired.
     """
     if len(options.views) != _TWO:
-        raise StatisticsError(
+        raise UsageError(
             f"{len(options.views) or 'no'} views of one run are named",
             hint="name two, for example --views original,crop_3x, or a second run",
         )

@@ -115,6 +115,7 @@ class Asker:
         listener: Is told of every answer and wait.
         generations: For requests whose old answer was too old, the generation of the new one.
         spending: Who counts what is sent and spent; this process if None.
+        is_reached: Whether the server is known to be there; one that was never reached ends the run at once.
     """
 
     def __init__(
@@ -127,12 +128,13 @@ class Asker:
         listener: Listener,
         generations: dict[str, int] | None = None,
         spending: CountsSpending | None = None,
+        is_reached: bool = False,
     ) -> None:
         self.n_asked = 0
         self._model, self._pictures, self._writer, self._listener = model, pictures, writer, listener
         self._settings = settings
         self._generations = generations or {}
-        self._retrying = Retrying(settings.patience, listener)
+        self._retrying = Retrying(settings.patience, listener, is_reached=is_reached)
         self._room = Room(settings.max_bytes_in_flight)
         self._most = min(settings.concurrency, model.max_concurrency or settings.concurrency)
         self._pace = Pace(self._most)
@@ -155,6 +157,7 @@ class Asker:
         Raises:
             BadRequestError: If the provider refuses a parameter of the run.
             AuthenticationError: If the key is missing or refused.
+            TransientModelError: If no server was ever reached.
             ImageError: If a picture cannot be made; the message names question and view.
             StoreError: If an answer cannot be stored; only this drops what is in flight.
         """
@@ -269,6 +272,7 @@ class Asker:
         except EyechartError as error:
             if _ends_run(error):
                 raise
+            self._retrying.note_reached()
             return error
         except Exception as error:  # noqa: BLE001 -- a fault of one call or plug-in must not lose the others
             return error

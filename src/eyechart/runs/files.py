@@ -90,7 +90,8 @@ class LineWriter:
     """Appends lines to a file that this process alone writes; each line is on its way to the disk before we go on.
 
     A line is one ``write`` call, so killing the process loses nothing that was appended. The file is created with the
-    first line. When the disk is full the torn end is cut off again, so that the file stays readable.
+    first line, or by ``begin``; without a line it is removed again when it is closed. When the disk is full the torn
+    end is cut off again, so that the file stays readable.
 
     Args:
         path: A file that does not exist yet.
@@ -100,6 +101,17 @@ class LineWriter:
         self.path = path
         self._descriptor: int | None = None
         self._n_bytes = 0
+
+    def begin(self) -> None:
+        """Create the file before there is a line, so that other writers see it.
+
+        Raises:
+            StoreError: If it cannot be made.
+        """
+        try:
+            self._open()
+        except OSError as error:
+            raise write_error(self.path, error) from error
 
     def append(self, line: bytes) -> None:
         """Append one line; the line break is added.
@@ -133,6 +145,9 @@ class LineWriter:
             raise write_error(self.path, error) from error
         finally:
             os.close(descriptor)
+        if self._n_bytes == 0:
+            with contextlib.suppress(OSError):  # an empty file is in nobody's way
+                self.path.unlink()
 
     def _open(self) -> int:
         if self._descriptor is None:

@@ -192,6 +192,7 @@ class RayWorker:
             listener=Silent(),
             generations=self._generations,
             spending=self._counting,
+            is_reached=True,  # the driver had the first answers
         )
 
         async def ask() -> None:

@@ -10,6 +10,8 @@ from eyechart.schema import Value
 
 _POLL_SECONDS = 0.2
 _SERVER_POLL_SECONDS = 2.0
+# A server that was never there is said at once; waiting for one is what wait_for_server_seconds is for.
+_FIRST_CONTACT_ATTEMPTS = 3
 
 
 class Stop(Value, frozen=True):
@@ -25,10 +27,12 @@ class Retrying:
     Args:
         patience: The limits.
         listener: Is told of every wait.
+        is_reached: Whether the server is known to be there.
     """
 
-    def __init__(self, patience: Patience, listener: Listener) -> None:
+    def __init__(self, patience: Patience, listener: Listener, *, is_reached: bool = False) -> None:
         self.stop: Stop | None = None
+        self._is_reached = is_reached
         self._patience, self._listener = patience, listener
         self._rng = jitter_source()
         self._n_connection_errors = 0
@@ -44,6 +48,11 @@ class Retrying:
     def note_answer(self) -> None:
         """Remember that the server is there."""
         self._n_connection_errors, self._outage_began = 0, None
+        self._is_reached = True
+
+    def note_reached(self) -> None:
+        """Remember that something came back, if no answer: a connection lost from now on may return."""
+        self._is_reached = True
 
     async def may_begin(self) -> bool:
         """Wait as long as the server asked everybody to, then tell whether a new request may begin."""
@@ -58,9 +67,15 @@ class Retrying:
             error: Why the attempt failed.
             n_attempts: Attempts of this request so far, at least 1.
             elapsed_seconds: Time since its first attempt began.
+
+        Raises:
+            TransientModelError: The error itself, if no server was ever reached.
         """
         if error.is_connection and self._is_server_awaited():
             return await self._wait(_SERVER_POLL_SECONDS, error)
+        self._is_reached = self._is_reached or not error.is_connection
+        if not self._is_reached and n_attempts >= _FIRST_CONTACT_ATTEMPTS:
+            raise error
         self._count_connection(error)
         wait = wait_seconds(self._patience, n_attempts, error.retry_after_seconds, float(self._rng.random()))
         longest = self._patience.max_wait_seconds

@@ -37,6 +37,7 @@ from eyechart.runs.spending import Spending, earlier_dollars
 from eyechart.runs.store import AnswerWriter
 from eyechart.runs.summarise import summarise
 from eyechart.runs.versions import read_versions
+from eyechart.runs.writers import check_alone
 from eyechart.schema import ModelIdentity, Request, View
 
 # A served model without revision or fingerprint may be another one tomorrow.
@@ -249,6 +250,8 @@ class _Session:
             spending=spending,
         )
         try:
+            if self._options.shard is None and (warning := check_alone(writer.begin(), utc_now())):
+                self._listener.noted(warning)
             first = self._first()
             await asker.ask(request for request in first if self._is_open(request))
             stop = asker.stop or self._check(first)

@@ -19,7 +19,8 @@ class Sight(msgspec.Struct, frozen=True):
     """What is known of a model's view of one request: the size it saw, the target's shorter side, what detail is left.
 
     ``information_scale`` is per axis, relative to the original. ``planned_size`` is what was expected where the model
-    executed or reported another size, ``planned_tokens`` what all pictures were expected to cost.
+    executed or reported another size, ``planned_tokens`` what all pictures were expected to cost. ``evidence`` is of
+    the sizes, ``tokens_evidence`` the best of any picture's tokens, None where nobody counted them.
     """
 
     evidence: Evidence
@@ -28,6 +29,7 @@ class Sight(msgspec.Struct, frozen=True):
     information_scale: tuple[float, float] | None = None
     planned_size: Size | None = None
     planned_tokens: int | None = None
+    tokens_evidence: Evidence | None = None
 
     @property
     def rank(self) -> tuple[bool, bool, int]:
@@ -43,6 +45,7 @@ def read_sights(rows: Iterable[Seen]) -> dict[str, Sight]:
     """
     best: dict[tuple[str, int], Sight] = {}
     planned: dict[tuple[str, int], Seen] = {}
+    counted: dict[str, Evidence] = {}
     for row in rows:
         key = (row.request_id, row.picture_index)
         if row.phase == "planned":
@@ -51,20 +54,26 @@ def read_sights(rows: Iterable[Seen]) -> dict[str, Sight]:
         known = best.get(key)
         if known is None or sight.rank < known.rank:
             best[key] = sight
+        if row.visual_tokens is not None:
+            words = (row.evidence, counted.get(row.request_id, "unknown"))
+            counted[row.request_id] = min(words, key=_EVIDENCE.index)
     tokens = _planned_tokens(planned)
     chosen: dict[str, Sight] = {}
     for (request_id, _), sight in sorted(best.items(), key=lambda entry: entry[0]):
         known = chosen.get(request_id)
         if known is None or (sight.target_px or 0.0) > (known.target_px or 0.0):
-            chosen[request_id] = msgspec.structs.replace(sight, planned_tokens=tokens.get(request_id))
+            chosen[request_id] = msgspec.structs.replace(
+                sight, planned_tokens=tokens.get(request_id), tokens_evidence=counted.get(request_id)
+            )
     return chosen
 
 
 def _sight(row: Seen, planned: Seen | None) -> Sight:
     target = None if row.target_px is None else min(row.target_px)
     expected = planned.seen_size if planned is not None and row.seen_size is not None else None
+    is_sized = row.seen_size is not None or target is not None
     return Sight(
-        row.evidence,
+        row.evidence if is_sized else "unknown",  # a reply that counts tokens alone tells no size
         row.seen_size,
         target,
         row.information_scale,

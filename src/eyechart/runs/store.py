@@ -163,6 +163,15 @@ class AnswerWriter:
         self._responses = LineWriter(folder / "responses" / f"{name}.jsonl")
         self._seen = LineWriter(folder / "seen" / f"{name}.jsonl")
 
+    def begin(self) -> Path:
+        """Create the file of the answers before there is one, so that other processes see this one; return its path.
+
+        Raises:
+            StoreError: If it cannot be made.
+        """
+        self._responses.begin()
+        return self._responses.path
+
     def append(self, response: Response, seen: Iterable[Seen] = ()) -> None:
         """Append one answer. What was seen goes first: an answer never stands without it.
 

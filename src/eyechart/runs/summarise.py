@@ -283,6 +283,11 @@ def _condition(table: RunTable, name: str, cells: Sequence[Cell], rows: Sequence
             cell.sight.target_px for cell in cells if cell.sight is not None and cell.sight.target_px is not None
         ),
         seen_evidence=_commonest(cell.sight.evidence for cell in cells if cell.sight is not None),
+        tokens_evidence=_commonest(
+            cell.sight.tokens_evidence
+            for cell in cells
+            if cell.sight is not None and cell.sight.tokens_evidence is not None
+        ),
         n_saturated=sum("saturated" in row.notes for row in rows),
         states=_counts(cell.ending.state.value for cell in cells if cell.ending is not None),
         reasons=_counts(cell.reason for cell in cells if cell.reason is not None),

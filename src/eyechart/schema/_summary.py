@@ -43,6 +43,7 @@ class ConditionSummary(Value, frozen=True):
 
     ``n_correct`` counts full scores; ``reasons`` counts why answers scored 0 without being merely wrong.
     ``target_px_*`` is the shorter side of the target: in the picture as sent, and as the model saw it.
+    ``seen_evidence`` says how the seen sizes are known, ``tokens_evidence`` the numbers of picture tokens.
     """
 
     condition: str
@@ -62,6 +63,7 @@ class ConditionSummary(Value, frozen=True):
     target_px_sent: float | None = None
     target_px_seen: float | None = None
     seen_evidence: str | None = None
+    tokens_evidence: str | None = None
     n_saturated: int = 0
     states: dict[str, int] = {}
     reasons: dict[str, int] = {}
