@@ -33,10 +33,11 @@ def check_resampler(name: str) -> None:
         MissingDependencyError: If its library is not installed.
 
     Example:
-        >>> check_resampler("pillow-lanzcos@1")
+        >>> check_resampler("pillow-lanzcos@1")  # doctest: +ELLIPSIS
         Traceback (most recent call last):
             ...
         eyechart.errors.UsageError: unknown resampler 'pillow-lanzcos@1'
+        hint: did you mean pillow-lanczos@1? known: pillow-lanczos@1, ...
     """
     if name not in RESAMPLERS:
         near = get_close_matches(name, RESAMPLERS, n=1)

@@ -62,6 +62,7 @@ def split_questions(questions: Sequence[Question], shares: Mapping[str, float], 
         Traceback (most recent call last):
             ...
         eyechart.errors.UsageError: shares dev=0.5, test=0.6 are not two or more positive numbers with sum 1
+        hint: dev=0.2,test=0.8
     """
     _check_shares(shares)
     groups = _joined_groups(questions)

@@ -133,6 +133,7 @@ def decode_record(line: bytes | str, kind: type[AnyRecord], place: str) -> AnyRe
         Traceback (most recent call last):
             ...
         eyechart.errors.SchemaError: scores.jsonl:1: written with schema version 99, this eyechart reads up to 1
+        hint: upgrade eyechart to read this file
     """
     try:
         version = msgspec.json.decode(line, type=_Versioned).schema_version
