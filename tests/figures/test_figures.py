@@ -36,10 +36,10 @@ def figure_kind(name):
     return registry.load("figure", name)()
 
 
-def draw(name, summary, axes=None):
+def draw(name, summary, ax=None):
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph", UserWarning)  # a planted Chinese letter is in no figure font
-        return figure_kind(name).draw(summary, axes)
+        return figure_kind(name).draw(summary, ax=ax)
 
 
 def drawn_texts(figure):

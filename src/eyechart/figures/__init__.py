@@ -2,10 +2,10 @@
 
 Each public module of this package is one figure (``eyechart.kinds.FigureKind``)::
 
-    axes = ResolutionCurve().draw(summary)               # None if there is nothing to draw
-    save_figure(axes.figure, out, "resolution_curve")    # PDF, SVG, PNG
+    ax = ResolutionCurve().draw(summary)              # None if there is nothing to draw
+    save_figure(ax.figure, out, "resolution_curve")   # PDF, SVG, PNG
 
-Authors pass their own axes, ``draw(summary, axes)``, and restyle what is drawn.
+Authors pass their own axes, ``draw(summary, ax=ax)``, and restyle what is drawn.
 
 How numbers are written and which contrast is the main one is decided here too, so that reports say what figures show.
 """

@@ -47,18 +47,18 @@ class AcuityCurve:
     name = "acuity_curve"
     title = "Accuracy by the pixels the model saw of the target"
 
-    def draw(self, summary: Summary, axes: object | None = None) -> "Axes | None":
+    def draw(self, summary: Summary, ax: object | None = None) -> "Axes | None":
         """Draw on the given matplotlib axes or on new ones; None if the sizes the model saw are not known.
 
         Raises:
-            UsageError: If ``axes`` is no matplotlib axes.
+            UsageError: If ``ax`` is no matplotlib axes.
         """
         points = _points(summary)
         if not points:
             return None
         acuity = next((one for one in summary.acuities if one.task is None), None)
-        with drawing_style(axes):
-            target = take_axes(axes, _HEIGHT_IN)
+        with drawing_style(ax):
+            target = take_axes(ax, _HEIGHT_IN)
             _draw_px_axis(target, points, acuity)
             draw_accuracy_axis(target)
             draw_chance(target, summary.chance, [points[-1].estimate])
@@ -75,7 +75,7 @@ class AcuityCurve:
                 borderaxespad=0.2,
             )
             write_note(target, _notes(summary, points, acuity))
-            if axes is None:
+            if ax is None:
                 settle_ticks(target)
         return target
 

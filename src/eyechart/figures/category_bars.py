@@ -27,18 +27,18 @@ class CategoryBars:
     name = "category_bars"
     title = "Accuracy by category"
 
-    def draw(self, summary: Summary, axes: object | None = None) -> "Axes | None":
+    def draw(self, summary: Summary, ax: object | None = None) -> "Axes | None":
         """Draw on the given matplotlib axes or on new ones; None with fewer than three categories.
 
         Raises:
-            UsageError: If ``axes`` is no matplotlib axes.
+            UsageError: If ``ax`` is no matplotlib axes.
         """
         found = category_estimates(summary)
         if not found:
             return None
         ordered = sorted(found.items(), key=lambda entry: (-entry[1].value, entry[0]))
-        with drawing_style(axes):
-            target = take_axes(axes, _FRAME_IN + _ROW_IN * len(ordered))
+        with drawing_style(ax):
+            target = take_axes(ax, _FRAME_IN + _ROW_IN * len(ordered))
             for place, (_, estimate) in enumerate(ordered):
                 _draw_bar(target, place, estimate)
             target.set_ylim(len(ordered) - 0.4, -0.6)
@@ -50,7 +50,7 @@ class CategoryBars:
             target.grid(axis="x", color=GRID, linewidth=0.5)
             target.spines["left"].set_visible(False)
             write_note(target, [count_note([one for _, one in ordered])], is_centred=False)
-            if axes is None:
+            if ax is None:
                 settle_ticks(target)
                 target.tick_params(axis="y", length=0)
         return target

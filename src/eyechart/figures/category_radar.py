@@ -27,18 +27,18 @@ class CategoryRadar:
     name = "category_radar"
     title = "Accuracy by category, on a wheel"
 
-    def draw(self, summary: Summary, axes: object | None = None) -> "Axes | None":
+    def draw(self, summary: Summary, ax: object | None = None) -> "Axes | None":
         """Draw on the given matplotlib axes or on new ones; None with fewer than three categories.
 
         Raises:
-            UsageError: If ``axes`` is no matplotlib axes.
+            UsageError: If ``ax`` is no matplotlib axes.
         """
         found = category_estimates(summary)
         if not found:
             return None
         estimates = list(found.values())
-        with drawing_style(axes):
-            target = take_axes(axes, _HEIGHT_IN)
+        with drawing_style(ax):
+            target = take_axes(ax, _HEIGHT_IN)
             draw_wheel(target, list(found))
             chance = [estimate.chance for estimate in estimates]
             if None not in chance:

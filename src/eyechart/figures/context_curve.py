@@ -40,11 +40,11 @@ class ContextCurve:
     name = "context_curve"
     title = "Context: more or less of the picture around the target"
 
-    def draw(self, summary: Summary, axes: object | None = None) -> "Axes | None":
+    def draw(self, summary: Summary, ax: object | None = None) -> "Axes | None":
         """Draw on the given matplotlib axes or on new ones; None if none of the three families has a score.
 
         Raises:
-            UsageError: If ``axes`` is no matplotlib axes.
+            UsageError: If ``ax`` is no matplotlib axes.
         """
         levels = context_levels(summary)
         if not levels:
@@ -53,7 +53,7 @@ class ContextCurve:
         def draw_level(target: "Axes", level: Level) -> None:
             _draw_level(target, level, summary.chance)
 
-        return draw_panels(levels, axes, draw_level, heights_in=[_HEIGHT_IN] * len(levels))
+        return draw_panels(levels, ax, draw_level, heights_in=[_HEIGHT_IN] * len(levels))
 
     def describe(self, summary: Summary) -> str:
         """Return the figure's numbers in words, for readers who do not see it; empty if there is nothing to draw."""

@@ -43,11 +43,11 @@ class EyeChart:
     name = "eye_chart"
     title = "Eye chart: what the model reads at which size"
 
-    def draw(self, summary: Summary, axes: object | None = None) -> "Axes | None":
+    def draw(self, summary: Summary, ax: object | None = None) -> "Axes | None":
         """Draw on the given matplotlib axes or on new ones; None if the sizes the model saw are not known.
 
         Raises:
-            UsageError: If ``axes`` is no matplotlib axes.
+            UsageError: If ``ax`` is no matplotlib axes.
         """
         acuity = _main(summary)
         if acuity is None:
@@ -56,8 +56,8 @@ class EyeChart:
         heights = [max(height, _LEAST_ROW) + 2 * _PADDING for _, height in rows]
         notes = _notes(summary, acuity, left_out)
         total = sum(heights) + 18.0
-        with drawing_style(axes):
-            target = take_axes(axes, (total + 9.5 * len(notes) + 4.0) / _POINTS_PER_INCH)
+        with drawing_style(ax):
+            target = take_axes(ax, (total + 9.5 * len(notes) + 4.0) / _POINTS_PER_INCH)
             target.set_xlim(0.0, COLUMN_WIDTH_IN * _POINTS_PER_INCH - 8.0)
             target.set_ylim(-9.5 * len(notes), total)
             target.set_aspect("equal")

@@ -25,16 +25,16 @@ class ManhattanCurve:
     name = "manhattan_curve"
     title = "Lost in the middle? Score by distance from the top left"
 
-    def draw(self, summary: Summary, axes: object | None = None) -> "Axes | None":
+    def draw(self, summary: Summary, ax: object | None = None) -> "Axes | None":
         """Draw every grid on axes of its own, or the largest on the given matplotlib axes; None without a curve.
 
         Raises:
-            UsageError: If ``axes`` is no matplotlib axes.
+            UsageError: If ``ax`` is no matplotlib axes.
         """
         grids = [grid for grid in summary.grids if grid.curve]
         if not grids:
             return None
-        return draw_panels(grids, axes, _draw_curve, heights_in=[_HEIGHT_IN] * len(grids))
+        return draw_panels(grids, ax, _draw_curve, heights_in=[_HEIGHT_IN] * len(grids))
 
     def describe(self, summary: Summary) -> str:
         """Return the figure's numbers in words, for readers who do not see it; empty if there is nothing to draw."""

@@ -30,15 +30,15 @@ class PictureSizes:
     name = "picture_sizes"
     title = "How large the pictures are"
 
-    def draw(self, summary: Summary, axes: object | None = None) -> "Axes | None":
+    def draw(self, summary: Summary, ax: object | None = None) -> "Axes | None":
         """Draw on the given matplotlib axes or on new ones; None if no size is known.
 
         Raises:
-            UsageError: If ``axes`` is no matplotlib axes.
+            UsageError: If ``ax`` is no matplotlib axes.
         """
         if not summary.pictures:
             return None
-        return draw_boxes(summary.pictures, axes)
+        return draw_boxes(summary.pictures, ax)
 
     def describe(self, summary: Summary) -> str:
         """Return the figure's numbers in words, for readers who do not see it; empty if there is nothing to draw."""

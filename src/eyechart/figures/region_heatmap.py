@@ -32,17 +32,17 @@ class RegionHeatmap:
     name = "region_heatmap"
     title = "Where in the picture: score by region"
 
-    def draw(self, summary: Summary, axes: object | None = None) -> "Axes | None":
+    def draw(self, summary: Summary, ax: object | None = None) -> "Axes | None":
         """Draw every grid on axes of its own, or the largest on the given matplotlib axes; None without a grid.
 
         Raises:
-            UsageError: If ``axes`` is no matplotlib axes.
+            UsageError: If ``ax`` is no matplotlib axes.
         """
         grids = _grids(summary)
         if not grids:
             return None
         heights = [_FRAME_IN + _SIDE_IN * grid.rows / max(grid.rows, grid.columns) for grid in grids]
-        return draw_panels(grids, axes, _draw_grid, heights_in=heights, has_tick_marks=False)
+        return draw_panels(grids, ax, _draw_grid, heights_in=heights, has_tick_marks=False)
 
     def describe(self, summary: Summary) -> str:
         """Return the figure's numbers in words, for readers who do not see it; empty if there is nothing to draw."""

@@ -49,21 +49,21 @@ class ResolutionCurve:
     name = "resolution_curve"
     title = "Resolution: the whole picture made smaller"
 
-    def draw(self, summary: Summary, axes: object | None = None) -> "Axes | None":
+    def draw(self, summary: Summary, ax: object | None = None) -> "Axes | None":
         """Draw both on a new figure, or the accuracies on given matplotlib axes; None if no smaller view has a score.
 
         Raises:
-            UsageError: If ``axes`` is no matplotlib axes.
+            UsageError: If ``ax`` is no matplotlib axes.
         """
         points = resolution_points(summary)
         if not points:
             return None
-        if axes is not None or not _differences(summary, points):
-            with drawing_style(axes):
-                target = take_axes(axes, _HEIGHT_IN)
+        if ax is not None or not _differences(summary, points):
+            with drawing_style(ax):
+                target = take_axes(ax, _HEIGHT_IN)
                 _draw_accuracies(target, summary, points)
                 write_note(target, _notes(summary, points))
-                if axes is None:
+                if ax is None:
                     settle_ticks(target)
             return target
         with drawing_style(None):

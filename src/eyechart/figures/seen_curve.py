@@ -36,23 +36,23 @@ class SeenCurve:
     name = "seen_curve"
     title = "What the model saw: size of the target in its own pixels"
 
-    def draw(self, summary: Summary, axes: object | None = None) -> "Axes | None":
+    def draw(self, summary: Summary, ax: object | None = None) -> "Axes | None":
         """Draw on the given matplotlib axes or on new ones; None if the sizes the model saw are not known.
 
         Raises:
-            UsageError: If ``axes`` is no matplotlib axes.
+            UsageError: If ``ax`` is no matplotlib axes.
         """
         bands = summary.size_bands
         if not bands:
             return None
-        with drawing_style(axes):
-            target = take_axes(axes, _HEIGHT_IN)
+        with drawing_style(ax):
+            target = take_axes(ax, _HEIGHT_IN)
             _draw_bands(target, bands)
             draw_accuracy_axis(target)
             draw_chance(target, summary.chance, [bands[-1].estimate])
             _draw_px_axis(target, bands)
             write_note(target, [count_note(band.estimate for band in bands), "n above each band; views are pooled"])
-            if axes is None:
+            if ax is None:
                 settle_ticks(target)
         return target
 

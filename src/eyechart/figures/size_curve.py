@@ -32,17 +32,17 @@ class SizeCurve:
     name = "size_curve"
     title = "Larger pictures: score by size of the grid"
 
-    def draw(self, summary: Summary, axes: object | None = None) -> "Axes | None":
+    def draw(self, summary: Summary, ax: object | None = None) -> "Axes | None":
         """Draw on the given matplotlib axes or on new ones; None with fewer than two sizes.
 
         Raises:
-            UsageError: If ``axes`` is no matplotlib axes.
+            UsageError: If ``ax`` is no matplotlib axes.
         """
         series = _series(summary)
         if not series:
             return None
-        with drawing_style(axes):
-            target = take_axes(axes, _HEIGHT_IN)
+        with drawing_style(ax):
+            target = take_axes(ax, _HEIGHT_IN)
             for style, points in series.items():
                 _draw_series(target, style, points)
             draw_accuracy_axis(target)
@@ -55,7 +55,7 @@ class SizeCurve:
             target.set_xlabel("regions of the grid")
             target.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False)
             write_note(target, [count_note([perf for points in series.values() for _, perf in points])])
-            if axes is None:
+            if ax is None:
                 settle_ticks(target)
         return target
 

@@ -27,17 +27,17 @@ class SourceRings:
     name = "source_rings"
     title = "Where the questions come from"
 
-    def draw(self, summary: Summary, axes: object | None = None) -> "Axes | None":
+    def draw(self, summary: Summary, ax: object | None = None) -> "Axes | None":
         """Draw on the given matplotlib axes or on new ones; None unless two categories have datasets.
 
         Raises:
-            UsageError: If ``axes`` is no matplotlib axes.
+            UsageError: If ``ax`` is no matplotlib axes.
         """
         categories = _by_category(summary)
         if len(categories) <= 1:
             return None
-        with drawing_style(axes):
-            target = take_axes(axes, _HEIGHT_IN)
+        with drawing_style(ax):
+            target = take_axes(ax, _HEIGHT_IN)
             _draw_rings(target, categories)
             target.set_aspect("equal")
             target.set_xlim(-1.75, 1.75)

@@ -36,18 +36,18 @@ class ViewForest:
     name = "view_forest"
     title = "What each view gains or loses"
 
-    def draw(self, summary: Summary, axes: object | None = None) -> "Axes | None":
+    def draw(self, summary: Summary, ax: object | None = None) -> "Axes | None":
         """Draw on the given matplotlib axes or on new ones; None if there is no contrast to draw.
 
         Raises:
-            UsageError: If ``axes`` is no matplotlib axes.
+            UsageError: If ``ax`` is no matplotlib axes.
         """
         contrasts = _sorted_contrasts(summary)
         if not contrasts:
             return None
         blocked = [contrast.condition for contrast in main_contrasts(summary).values() if contrast.blocked_by]
-        with drawing_style(axes):
-            target = take_axes(axes, _FRAME_IN + _ROW_IN * len(contrasts))
+        with drawing_style(ax):
+            target = take_axes(ax, _FRAME_IN + _ROW_IN * len(contrasts))
             target.axvline(0.0, color=INK, linewidth=0.8, zorder=1.5)
             for place, contrast in enumerate(contrasts):
                 draw_difference(target, place, contrast)
@@ -58,7 +58,7 @@ class ViewForest:
                 frameon=False, handletextpad=0.2,
             )  # fmt: skip
             write_note(target, [count_note(contrasts), list_note("blocked", blocked)], is_centred=False)
-            if axes is None:
+            if ax is None:
                 settle_ticks(target)
                 target.tick_params(axis="y", length=0)
         return target

@@ -51,17 +51,17 @@ class ViewMatrix:
     name = "view_matrix"
     title = "Question by question: what is right under which view"
 
-    def draw(self, summary: Summary, axes: object | None = None) -> "Axes | None":
+    def draw(self, summary: Summary, ax: object | None = None) -> "Axes | None":
         """Draw on the given matplotlib axes or on new ones; None with fewer than two views or without any score.
 
         Raises:
-            UsageError: If ``axes`` is no matplotlib axes.
+            UsageError: If ``ax`` is no matplotlib axes.
         """
         if not _is_drawn(summary):
             return None
-        with drawing_style(axes):
-            if axes is not None:
-                target = take_axes(axes, _MATRIX_IN)
+        with drawing_style(ax):
+            if ax is not None:
+                target = take_axes(ax, _MATRIX_IN)
                 _draw_matrix(target, summary)
                 return target
             strip, target = stack_axes([_STRIP_IN, _MATRIX_IN])

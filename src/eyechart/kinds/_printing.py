@@ -23,6 +23,6 @@ class FigureKind(Protocol):
 
     name: str
 
-    def draw(self, summary: Summary, axes: object | None = None) -> object:
+    def draw(self, summary: Summary, ax: object | None = None) -> object:
         """Draw on the given matplotlib axes, or on new ones, and return them; None if there is nothing to draw."""
         ...
