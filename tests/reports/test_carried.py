@@ -29,6 +29,17 @@ def test_every_number_of_a_report_follows_from_its_items(run_folder):
     assert check.n_numbers > 300
 
 
+def test_report_of_a_model_whose_sizes_are_known_is_checked_alike(tmp_path):
+    pytest.importorskip("rapidocr")
+    pytest.importorskip("onnxruntime")
+    asked = ["run", "folder", "--data", str(question_file(tmp_path, n=20)), "--option", "box_format=xyxy"]
+    views = "original,crop_3x,crop_6x,blank,downsample_0_5"
+    assert run_app([*asked, "--out", str(tmp_path / "run"), "--model", "ocr/rapidocr", "--views", views]) == 0
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "executed" in page
+    assert check_report(tmp_path / "run" / "report.html").differences == ()
+
+
 def test_numbers_are_checked_where_the_run_is_gone(run_folder, tmp_path):
     (tmp_path / "alone.html").write_bytes((run_folder / "report.html").read_bytes())
     assert run_app(["verify", str(tmp_path / "alone.html")]) == 0

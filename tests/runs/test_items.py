@@ -7,9 +7,14 @@ import pytest
 from runs_made import SCORER, make_run, right_at
 
 from eyechart.errors import SchemaError
+from eyechart.kinds import ObservedPicture
+from eyechart.runs.folders import Destination
 from eyechart.runs.items import pack_items, read_items, unpack_items
 from eyechart.runs.plan import PlanOptions
+from eyechart.runs.session import RunOptions, run_benchmark
 from eyechart.runs.summarise import summarise, summarise_items
+from eyechart.schema import Size
+from eyechart.views import resolve_views
 
 VIEWS = "original,crop_3x,whiteground_3x,downsample_0_5"
 
@@ -27,7 +32,8 @@ def store(make, tmp_path):
 
 def shortened(cell):
     """A cell with the beginnings of its hashes, which are enough to tell them apart."""
-    return msgspec.structs.replace(cell, recipes=tuple(key[:16] for key in cell.recipes), cut=cell.cut[:16])
+    cut = " ".join(part[:16] for part in cell.cut.split(" "))
+    return msgspec.structs.replace(cell, recipes=tuple(key[:16] for key in cell.recipes), cut=cut)
 
 
 def through_json(items):
@@ -39,6 +45,24 @@ def test_unpacked_items_give_the_same_summary(store):
     again = through_json(items)
     assert again.table.cells == {slot: shortened(cell) for slot, cell in items.table.cells.items()}
     assert summarise_items(again) == summarise_items(items) == summarise(store, SCORER)
+
+
+def test_views_of_known_size_are_told_apart_after_packing_too(make, tmp_path):
+    class Shrinking(make.model):
+        def predict_seen(self, sent):
+            return ObservedPicture(seen_size=Size(min(40, sent.width), min(30, sent.height)), evidence="executed")
+
+    outcome = run_benchmark(
+        make.benchmark([make.question(index) for index in range(25)]),
+        Shrinking(right_at({"original": 0.5, "crop_3x": 0.9})),
+        resolve_views("original,crop_3x,crop_12x,blank,downsample_0_5,downsample_0_25")[0],
+        make.prompt(),
+        options=RunOptions(scorer="tiny_letter", where=Destination(out=tmp_path / "run")),
+    )
+    items = read_items(outcome.store, SCORER)
+    assert len({cell.cut for cell in items.table.cells.values()}) > 2 * 25
+    assert summarise_items(items).close_views
+    assert summarise_items(through_json(items)) == summarise_items(items)
 
 
 def test_every_item_names_question_view_state_answer_score_and_size_seen(store):

@@ -127,11 +127,15 @@ def _row(table: RunTable, slot: Slot, cell: Cell) -> JsonObject:
     """Return one cell with its place, nested fields under dotted names."""
     question, condition, number = slot
     # Hashes are only compared with each other, and whole ones would be most of a large report.
-    recipes = tuple(key[:_HASH_LETTERS] for key in cell.recipes)
-    cell = msgspec.structs.replace(cell, recipes=recipes, cut=cell.cut[:_HASH_LETTERS])
+    cell = msgspec.structs.replace(cell, recipes=tuple(map(_shorten, cell.recipes)), cut=_shorten(cell.cut))
     flat: JsonObject = {"id": table.questions[question].id, "condition": table.conditions[condition], "slot": number}
     _flatten(msgspec.to_builtins(cell), "", flat)
     return flat
+
+
+def _shorten(hashes: str) -> str:
+    """Return the beginning of every hash of a text, of which a cut has two: of the picture, and of what it shows."""
+    return " ".join(one[:_HASH_LETTERS] for one in hashes.split(" "))
 
 
 def _flatten(value: Mapping[str, object], prefix: str, flat: JsonObject) -> None:
