@@ -7,10 +7,13 @@ import pytest
 from runs_made import right_at
 from tests.runs.conftest import make  # noqa: F401 -- a fixture
 
+from eyechart.errors import UsageError
 from eyechart.explorer.filters import Filter
 from eyechart.explorer.links import ServerLinks
 from eyechart.explorer.pages import compare_page, grid_page
 from eyechart.explorer.question import question_page
+from eyechart.explorer.screens import Screens
+from eyechart.explorer.server import ServedPictures
 from eyechart.explorer.site import write_site
 from eyechart.explorer.study import read_study
 from eyechart.kinds import ObservedPicture
@@ -76,3 +79,18 @@ def test_site_reads_the_same_baselines(study, tmp_path):
     (run,) = json.loads(content)["runs"]
     assert run["baselines"] == BASELINES
     assert run["views"] == ["original", "original", "crop_3x", "crop_3x"]
+
+
+def test_runs_that_share_no_view_are_prepared_and_said_to_be_no_pair(study, make, tmp_path):  # noqa: F811 -- the fixture
+    run_benchmark(
+        make.benchmark([make.question(index) for index in range(40)]),
+        make.model(right_at({})),
+        resolve_views("original,crop_3x")[0],
+        make.prompt(),
+        options=RunOptions(scorer="option_letter", where=Destination(out=tmp_path / "plain")),
+    )
+    both = read_study([tmp_path / "run", tmp_path / "plain"])
+    assert both.alike(0) == (0, 1)
+    Screens(both, ServerLinks(), ServedPictures(both, None)).prepare(lambda: True)
+    with pytest.raises(UsageError, match="there is nothing to compare"):
+        compare_page(both, 0, 1, ServerLinks())

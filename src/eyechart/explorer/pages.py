@@ -280,7 +280,7 @@ def contrasts_of_runs(study: Study, first: int, second: int) -> dict[tuple[str, 
     """Return the contrast ``first − second`` of every common condition on the questions that are the same in both.
 
     Raises:
-        UsageError: If they share no question.
+        UsageError: If they share no view or no question.
     """
     mine, other = study.run(first), study.run(second)
     return study.remember(("contrasts", first, second), lambda: _contrasts_of_runs(mine, other, _shared(mine, other)))
@@ -293,6 +293,8 @@ def _shared(mine: ExploredRun, other: ExploredRun) -> list[str]:
 def _contrasts_of_runs(
     mine: ExploredRun, other: ExploredRun, conditions: Sequence[str]
 ) -> dict[tuple[str, str], Contrast]:
+    if not conditions:
+        raise UsageError(f"{mine.name} and {other.name} share no view", hint="compare runs that asked a common view")
     theirs = {question.id: (at, question.content) for at, question in enumerate(other.table.questions)}
     rows = [
         (at, theirs[question.id][0])
