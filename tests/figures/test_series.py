@@ -139,3 +139,17 @@ def test_levels_of_a_matched_design_have_baselines_of_their_own_and_every_text_s
         summary, conditions=tuple(one for one in summary.conditions if one.condition.startswith("match_px_8"))
     )
     assert name_baseline(of_one_level) == "match_px_8"
+
+
+def test_a_needle_grid_that_stands_as_one_row_keeps_its_difference_from_one_cell():
+    whole = demo_summary()
+    grids = {"grid_white_1x1": "grid_white_1x1_r0_c0", "grid_white_3x3": "grid_white_3x3_r0_c0"}
+    conditions = tuple(
+        msgspec.structs.replace(whole.conditions[0], condition=name, view=view, family="grid")
+        for name, view in grids.items()
+    )
+    size = msgspec.structs.replace(whole.contrasts[0], condition="grid_white_3x3", baseline="grid_white_1x1")
+    for first in ((), whole.conditions[:1]):
+        summary = msgspec.structs.replace(whole, conditions=(*first, *conditions), contrasts=(size,))
+        assert main_contrasts(summary) == {"grid_white_3x3": size}
+        assert name_baseline(summary) == "grid_white_1x1"

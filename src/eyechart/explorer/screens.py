@@ -22,6 +22,7 @@ from eyechart.explorer.study import ExploredRun, Study
 from eyechart.explorer.tiles import TILE_PX
 from eyechart.reports import board_table, printable, render_table
 from eyechart.reports._sections import SEEN_HEADINGS, failure_rows, headline_facts, seen_rows
+from eyechart.runs.grid_rows import region_ids
 from eyechart.schema import JsonObject, Size
 
 # Style attributes are the bars of the table; scripts are files only.
@@ -116,6 +117,9 @@ class Screens:
         for column, condition in enumerate(run.table.conditions):
             address = self._links.grid(number, Filter(wrong=(condition,)).query())
             wrong[condition] = (int(run.is_wrong(column).sum()), address)
+        for grid in summary.grids:  # one row each, whose questions are not wrong in all regions or in none
+            n_wrong = sum(wrong[name][0] for name in region_ids(grid) if name in wrong)
+            wrong[grid.name] = (n_wrong, self._links.grid(number, Filter().query()))
         return self._print(
             "run.html.jinja",
             screen="run",

@@ -39,8 +39,10 @@ def main_contrasts(summary: Summary) -> dict[str, Contrast]:
     That is the main baseline, and in a matched design of several levels the original of its own level.
     """
     main = main_baseline(summary)
-    view_of = {one.condition: one.view for one in summary.conditions}
-    is_matched = not all(is_plain(condition) for condition in summary.conditions)
+    # A needle grid that stands as one row is named otherwise than its view, too.
+    compared = [condition for condition in summary.conditions if condition.family != "grid"]
+    view_of = {one.condition: one.view for one in compared}
+    is_matched = not all(is_plain(condition) for condition in compared)
     own = baselines(tuple(view_of), view_of) if is_matched else {}
     return {
         contrast.condition: contrast
