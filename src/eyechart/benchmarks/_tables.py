@@ -172,9 +172,9 @@ def _parquet(path: Path, rows_at_once: int) -> Iterator[Row]:
         raise MissingDependencyError("pyarrow (it reads parquet)", "hub") from error
     try:
         number = 0
-        # Without a buffer a whole row group, pictures included, is read before its first row.
+        # Without a buffer a whole row group, pictures included, is read before its first row; threads read two at times.
         with pyarrow.parquet.ParquetFile(path, buffer_size=_BUFFER_BYTES, pre_buffer=False) as table:
-            for batch in table.iter_batches(batch_size=rows_at_once):
+            for batch in table.iter_batches(batch_size=rows_at_once, use_threads=False):
                 for values in batch.to_pylist():
                     number += 1
                     yield Row(f"{path}: row {number}", values)
