@@ -172,7 +172,7 @@ def _parquet(path: Path, rows_at_once: int) -> Iterator[Row]:
         raise MissingDependencyError("pyarrow (it reads parquet)", "hub") from error
     try:
         number = 0
-        # Without a buffer a whole row group, pictures included, is read before its first row; threads read two at times.
+        # Without a buffer a whole row group, pictures included, is read before its first row; threads take two.
         with pyarrow.parquet.ParquetFile(path, buffer_size=_BUFFER_BYTES, pre_buffer=False) as table:
             for batch in table.iter_batches(batch_size=rows_at_once, use_threads=False):
                 for values in batch.to_pylist():
