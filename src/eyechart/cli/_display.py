@@ -1,6 +1,7 @@
 """What every display of long work has in common: bars on a terminal, lines in a log, or events with ``--json``."""
 
 import time
+from abc import ABC, abstractmethod
 from typing import Self
 
 from rich.console import Console
@@ -12,7 +13,7 @@ from eyechart.cli._output import notes_console
 _EVENT_SECONDS = 1.0
 
 
-class Display:
+class Display(ABC):
     """Bars that are drawn inside a ``with`` statement, and events at most once a second.
 
     Args:
@@ -47,6 +48,6 @@ class Display:
             self._told_at = time.monotonic()
             emit(self._progressed())
 
+    @abstractmethod
     def _progressed(self) -> Progressed:
         """Return how far the work is."""
-        raise NotImplementedError

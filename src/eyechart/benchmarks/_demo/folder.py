@@ -42,11 +42,11 @@ def write_scenes(scenes: Sequence[Scene], folder: Path, revision: str) -> dict[s
     known = _known_hashes(folder, revision)
     found = {scene.name: _intact(folder / f"{scene.name}.jpg", known.get(scene.name)) for scene in scenes}
     missing = [scene for scene in scenes if found[scene.name] is None]
-    photo = read_photo() if missing else None
-    for scene in missing:
-        assert photo is not None  # noqa: S101 -- it was read because a scene is missing
-        content = encode_jpeg(draw_scene(scene, photo), JPEG_QUALITY, JPEG_SUBSAMPLING)
-        write_pieces(folder / f"{scene.name}.jpg", [content])
+    if missing:
+        photo = read_photo()
+        for scene in missing:
+            content = encode_jpeg(draw_scene(scene, photo), JPEG_QUALITY, JPEG_SUBSAMPLING)
+            write_pieces(folder / f"{scene.name}.jpg", [content])
     images = {scene.name: found[scene.name] or probe_image(folder / f"{scene.name}.jpg") for scene in scenes}
     if missing:
         lines = "".join(f"{image.file_sha256}  {name}.jpg\n" for name, image in images.items())
