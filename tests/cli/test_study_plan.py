@@ -89,3 +89,13 @@ def test_a_plan_of_a_matched_design_names_its_conditions_and_is_found_in_the_run
     assert summary["registration"]["notes"] == []
     confirmed = [(one["condition"], one["baseline"]) for one in summary["contrasts"] if one["role"] == "confirmatory"]
     assert confirmed == pairs
+
+
+def test_a_plan_of_views_that_cannot_be_matched_is_refused_before_it_is_written(data, tmp_path, capsys):
+    plan = tmp_path / "plan.toml"
+    matched = ["--match", "target-px=8", "--write-plan", str(plan)]
+    assert run_app(["check", *data, "original,downsample_0_5", *matched]) == 2
+    assert "view downsample_0_5 cannot be matched" in capsys.readouterr().err
+    assert run_app(["check", *data, "blank,no_image", *matched]) == 2
+    assert "no view shows a target to match" in capsys.readouterr().err
+    assert not plan.exists()

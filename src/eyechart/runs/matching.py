@@ -94,14 +94,29 @@ class MatchDesign(Value, frozen=True):
     def conditions(self, views: Sequence[View]) -> dict[str, str]:
         """Return condition → view id of every condition, in the order of views and levels; blind views keep their name.
 
+        Raises:
+            UsageError: If a view cannot be scaled, or none shows a target.
+
         Example:
             >>> MatchDesign("target-px", (8.0, 32.0)).conditions([Original()])
             {'match_px_8': 'original', 'match_px_32': 'original'}
         """
+        _check_views(views)
         levels: tuple[float | None, ...] = self.levels or (None,)
         blind = {format_view(view): format_view(view) for view in views if view.family in _BLIND}
         seen = [view for view in views if view.family not in _BLIND]
         return {self.condition(level, view): format_view(view) for view in seen for level in levels} | blind
+
+
+def _check_views(views: Sequence[View]) -> None:
+    wrong = next((view for view in views if view.family not in _SCALABLE | _BLIND), None)
+    if wrong is not None:
+        raise UsageError(
+            f"view {format_view(wrong)} cannot be matched",
+            hint="a matched design chooses the scale itself: name original, crops, white grounds or targets alone",
+        )
+    if all(view.family in _BLIND for view in views):
+        raise UsageError("no view shows a target to match", hint="name original, crops, white grounds or targets alone")
 
 
 def parse_match(text: str) -> MatchDesign:
@@ -187,19 +202,10 @@ class Matcher:
     """
 
     def __init__(self, shower: Shower, views: Sequence[View], design: MatchDesign, gauge: Gauge) -> None:
-        wrong = next((view for view in views if view.family not in _SCALABLE | _BLIND), None)
-        if wrong is not None:
-            raise UsageError(
-                f"view {format_view(wrong)} cannot be matched",
-                hint="a matched design chooses the scale itself: name original, crops, white grounds or targets alone",
-            )
+        _check_views(views)
         self._shower, self._design, self._gauge = shower, design, gauge
         self._views = tuple(view for view in views if view.family in _SCALABLE)
         self._blind = tuple(view for view in views if view.family in _BLIND)
-        if not self._views:
-            raise UsageError(
-                "no view shows a target to match", hint="name original, crops, white grounds or targets alone"
-            )
         self._reached: dict[str, list[tuple[float, float]]] = {}
         self._unmatched: list[Unmatched] = []
 
