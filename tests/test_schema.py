@@ -151,4 +151,5 @@ def test_only_transient_errors_are_asked_again():
 
 
 def test_errors_are_the_states_without_a_score():
-    assert {state.value for state in ResponseState if state.is_error} == {"refused_input", "bad_request", "transient"}
+    errors = {state.value for state in ResponseState if state.is_error}
+    assert errors == {"empty_reply", "refused_input", "unreadable_image", "bad_request", "transient"}

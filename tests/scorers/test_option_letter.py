@@ -193,7 +193,7 @@ def test_an_error_has_no_value_and_names_its_state(state):
         (ResponseState.TRUNCATED, "", 0.0, None, "truncated"),
         (ResponseState.TRUNCATED, "Answer: B\nbecause", 1.0, "B", None),
         (ResponseState.REFUSAL, "B", 0.0, None, "refusal"),
-        (ResponseState.CONTENT_FILTER, None, 0.0, None, "content_filter"),
+        (ResponseState.FILTERED, None, 0.0, None, "content_filter"),
         (ResponseState.ANSWERED, "cannot tell", 0.0, None, "cannot_tell"),
     ],
 )

@@ -95,7 +95,7 @@ def _state(reply: Reply, text: str, reasoning: str | None) -> ResponseState:
     if reply.is_refusal or finish in _REFUSAL:
         return ResponseState.REFUSAL
     if finish in _FILTER:
-        return ResponseState.CONTENT_FILTER
+        return ResponseState.FILTERED
     # A cut-off answer may still state its letter, so its text is kept and read; an empty one after thoughts is cut too.
     if finish in _LENGTH or (reasoning and not text.strip()):
         return ResponseState.TRUNCATED

@@ -69,13 +69,19 @@ class Request(Record, frozen=True, kw_only=True):
 
 
 class ResponseState(StrEnum):
-    """How a request ended. Only ``answered``, ``truncated``, ``refusal`` and ``content_filter`` carry a score."""
+    """How a request ended. Only ``answered``, ``truncated``, ``refusal`` and ``filtered`` carry a score.
+
+    ``FILTERED`` keeps the name under which earlier runs stored it. ``EMPTY_REPLY`` is a reply that ended well and says
+    nothing; ``UNREADABLE_IMAGE`` is a picture that cannot be decoded, so that its question was never sent.
+    """
 
     ANSWERED = "answered"
     TRUNCATED = "truncated"
     REFUSAL = "refusal"
-    CONTENT_FILTER = "content_filter"
+    FILTERED = "content_filter"
+    EMPTY_REPLY = "empty_reply"
     REFUSED_INPUT = "refused_input"
+    UNREADABLE_IMAGE = "unreadable_image"
     BAD_REQUEST = "bad_request"
     TRANSIENT = "transient"
 
@@ -90,7 +96,15 @@ class ResponseState(StrEnum):
         return self is not ResponseState.TRANSIENT
 
 
-_ERROR_STATES = frozenset({ResponseState.REFUSED_INPUT, ResponseState.BAD_REQUEST, ResponseState.TRANSIENT})
+_ERROR_STATES = frozenset(
+    {
+        ResponseState.EMPTY_REPLY,
+        ResponseState.REFUSED_INPUT,
+        ResponseState.UNREADABLE_IMAGE,
+        ResponseState.BAD_REQUEST,
+        ResponseState.TRANSIENT,
+    }
+)
 
 
 class Usage(Value, frozen=True):
@@ -112,7 +126,11 @@ class TracedPicture(Value, frozen=True):
 
 
 class Response(Record, frozen=True, kw_only=True):
-    """What came back for one request. ``text`` is None on an error, and an error is never a text."""
+    """What came back for one request. ``text`` is None on an error, and an error is never a text.
+
+    ``reason`` says more than the state where a state has several causes: ``empty`` or ``only_reasoning`` of an empty
+    reply.
+    """
 
     request_id: str
     state: ResponseState
@@ -127,6 +145,7 @@ class Response(Record, frozen=True, kw_only=True):
     provider_fingerprint: str | None = None
     trace: tuple[TracedPicture, ...] = ()
     extra: JsonObject = {}
+    reason: str | None = None
 
 
 Evidence = Literal["executed", "reported", "probed", "documented", "inferred", "unknown"]

@@ -27,8 +27,9 @@ def unread_score(response: Response, scorer: str) -> Score | None:
         0.0
     """
     if response.state.is_error:
-        return Score(request_id=response.request_id, scorer=scorer, value=None, reason=str(response.state))
-    if response.state in {ResponseState.REFUSAL, ResponseState.CONTENT_FILTER}:
+        reason = response.reason or str(response.state)
+        return Score(request_id=response.request_id, scorer=scorer, value=None, reason=reason)
+    if response.state in {ResponseState.REFUSAL, ResponseState.FILTERED}:
         return Score(request_id=response.request_id, scorer=scorer, value=0.0, reason=str(response.state))
     return None
 
