@@ -37,6 +37,10 @@ class ImageError(EyechartError):
     """A picture that cannot be read, or that the decode policy refuses."""
 
 
+class UnavailableImageError(ImageError):
+    """A picture that cannot be had now, through no fault of its own: its file is gone or changed, disk or memory failed."""
+
+
 class BenchmarkError(EyechartError):
     """A question, annotation or release file that breaks its contract."""
 

@@ -125,10 +125,7 @@ def test_pictures_may_be_files_beside_the_table(table, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"image": "not base64" * 10}, "no base64"),
-        ({"image": base64.b64encode(b"no picture" * 9).decode()}, "not a picture"),
         ({"image": "[" + "x" * 80}, "a list of pictures"),
-        ({"image": "999"}, "'999' is neither"),
         ({"image": "../../secret.png"}, "lies outside"),
         ({"image": ""}, "no picture"),
         ({"question": ""}, "no question"),

@@ -36,6 +36,7 @@ from eyechart.runs.so_far import ScoringListener, with_scores
 from eyechart.runs.spending import Spending, earlier_dollars
 from eyechart.runs.store import AnswerWriter
 from eyechart.runs.summarise import summarise
+from eyechart.runs.unreadable import fault_of, tell_unreadable
 from eyechart.runs.versions import read_versions
 from eyechart.runs.writers import check_alone
 from eyechart.schema import ModelIdentity, Request, View
@@ -184,6 +185,8 @@ class _Session:
         ahead: Foresight,
         origin: Origin,
     ) -> None:
+        shown = ((request.question_id, request.pictures) for request in plan.requests)
+        unreadable = tell_unreadable(shown, len(plan.questions))
         self._benchmark, self._model = benchmark, model
         self._options, self._listener = options, with_scores(listener, options.scorer or DEFAULT_SCORER, plan.questions)
         self.store, self.is_resumed = find_or_create(plan, options.where, origin, ahead.ledger(plan.requests))
@@ -196,6 +199,8 @@ class _Session:
         self.n_asked = 0
         self.n_open = sum(self._is_open(request) for request in plan.requests)
         self._listener.began(self._beginning(has_prediction=ahead.is_known))
+        for line in unreadable:
+            self._listener.noted(line)
         if isinstance(self._listener, ScoringListener) and self._index.rows:
             self._listener.judge_earlier(filter(self._is_fresh, plan.requests), self.store.responses(self._index))
         if isinstance(model, ReviewsPlan):
@@ -320,7 +325,9 @@ class _Session:
         """Return the requests to check first; none where looking costs nothing or was not wanted."""
         if not self._options.has_preflight or self._model.reads == "identity":
             return ()
-        return choose_first(filter(self._is_own, self._plan.requests))
+        return choose_first(
+            request for request in self._plan.requests if self._is_own(request) and fault_of(request.pictures) is None
+        )
 
     def _check(self, first: Sequence[Request]) -> Stop | None:
         """Show the first answers; return why to stop if too many are bad and there is more to ask."""
