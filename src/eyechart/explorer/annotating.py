@@ -61,7 +61,7 @@ class Annotation:
     def __init__(self, plan: Plan, benchmark: Benchmark, where: Destination, command: tuple[str, ...] = ()) -> None:
         self.benchmark = benchmark
         origin = Origin(now=utc_now(), versions=read_versions(), command=command)
-        self.store, self.is_resumed = find_or_create(plan, where, origin)
+        self.store, self.is_resumed = find_or_create(plan, where, origin, may_grow=True)
         self.requests = _shuffled(plan.requests, f"{plan.model.name} {plan.options.seed}")
         self._questions: dict[str, Question] = {question.id: question for question in plan.questions}
         index = self.store.index()

@@ -51,7 +51,7 @@ from eyechart.schema._pictures import (
     ViewImage,
 )
 from eyechart.schema._questions import ImageRef, Question, TargetPolicy
-from eyechart.schema._runs import BenchmarkIdentity, MatchedCondition, Matching, Run, TokenPrice, Unmatched
+from eyechart.schema._runs import BenchmarkIdentity, LaterPlan, MatchedCondition, Matching, Run, TokenPrice, Unmatched
 from eyechart.schema._summary import AnswerPattern, ConditionSummary, Expense, Failure, PictureGroup, Summary
 from eyechart.schema._views import (
     Blank,
@@ -67,6 +67,7 @@ from eyechart.schema._views import (
 )
 
 __all__ = [
+    "LaterPlan",
     "SCHEMA_VERSION",
     "Acuity",
     "AcuityBand",
