@@ -13,7 +13,8 @@ from eyechart.runs.execute import LoopSettings
 from eyechart.runs.folders import Destination
 from eyechart.runs.listening import Silent
 from eyechart.runs.patience import Patience
-from eyechart.runs.session import RunOptions, run_benchmark
+from eyechart.runs.session import RunOptions, ask_shard, run_benchmark
+from eyechart.runs.shard import read_shard
 from eyechart.schema import ModelIdentity
 from eyechart.views import resolve_views
 
@@ -81,6 +82,14 @@ class Edited:
     def open(self):
         return eyechart.benchmark("folder", data=self.folder / "questions.jsonl")
 
+    def ask_shard(self, model, shard, *, views="original,downsample_0_5"):
+        """Ask one part of the file as it stands now."""
+        options = RunOptions(
+            where=Destination(out=self.folder.parent / "run"), shard=read_shard(shard), has_preflight=False, loop=QUICK
+        )
+        chosen, prompt = resolve_views(views)[0], open_prompt("letter_normalized")
+        return ask_shard(self.open(), model, chosen, prompt, options=options)
+
     def ask(self, model=None, *, out="run", views="original,downsample_0_5", listener=None, **changes):
         """Ask the file as it stands now; ``out`` names the run folder beside the questions."""
         changes.setdefault("has_preflight", False)
@@ -96,9 +105,9 @@ class Edited:
         )
 
 
-def cut_in_half(path):
+def cut_in_half(path, seed=5):
     """Write noise as a JPEG whose second half is missing: its header is whole."""
-    noise = np.random.default_rng(5).integers(0, 256, (64, 96, 3), dtype=np.uint8)
+    noise = np.random.default_rng(seed).integers(0, 256, (64, 96, 3), dtype=np.uint8)
     Image.fromarray(noise).save(path, "JPEG")
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
 
@@ -108,4 +117,5 @@ def table_of(outcome):
     stored = json.loads((outcome.store.folder / "estimates.json").read_bytes())
     for name in ("id", "created_at", "command", "plan_id", "n_plans"):
         stored["run"].pop(name, None)
+    del stored["run"]["benchmark"]["revision"]  # the hash of the file, which other rows in another order change
     return stored

@@ -79,7 +79,7 @@ def find_or_create(
 def newest_unfinished(runs: Path, plan: Plan) -> RunStore | None:
     """Return the newest run of this plan that lacks answers or estimates, None if there is none."""
     matching = sorted(
-        ((store.run.created_at, store.folder.name, store) for store in _stores(runs, plan.plan_id)),
+        ((store.run.created_at, store.folder.name, store) for store in _stores(runs, plan)),
         key=lambda entry: entry[:2],
         reverse=True,
     )
@@ -126,12 +126,12 @@ def run_record(plan: Plan, run_id: str, origin: Origin) -> Run:
     )
 
 
-def _stores(runs: Path, plan_id: str) -> Iterator[RunStore]:
+def _stores(runs: Path, plan: Plan) -> Iterator[RunStore]:
     """Yield the runs of a plan; folders of newer versions or with damaged settings are left alone."""
     for file in runs.glob(f"*/{RUN_FILE}"):
         try:
             store = RunStore(file.parent)
-            if store.plan_id == plan_id:
+            if store.is_of(plan):
                 yield store
         except EyechartError:
             continue

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -10,7 +10,7 @@ import msgspec
 from eyechart.errors import StoreError
 from eyechart.runs.files import read_records, write_records, write_whole
 from eyechart.runs.plan import Plan
-from eyechart.schema import LaterPlan, Record, Request, Seen, encode_record, request_id
+from eyechart.schema import LaterPlan, Question, Record, Request, Seen, encode_record, request_id
 
 PLANS = "plans"
 RUN_FILE = "run.json"
@@ -33,7 +33,8 @@ def read_chain(folder: Path) -> tuple[LaterPlan, ...]:
             raise StoreError(f"{path} does not follow {before.name}", hint="restore the files of this run folder")
         links.append(link)
         before = path
-    if links and len(list((folder / PLANS).glob("[0-9]*.json"))) > len(links):
+    n_files = len(list((folder / PLANS).glob("[0-9][0-9][0-9][0-9].json")))
+    if n_files > len(links):
         raise StoreError(f"{folder / PLANS} lacks {path.name}", hint="restore the files of this run folder")
     return tuple(links)
 
@@ -58,10 +59,10 @@ def add_plan(folder: Path, plan: Plan, later: LaterPlan, seen: Iterable[Seen]) -
         StoreError: If something cannot be written.
     """
     links = read_chain(folder)
-    if links and links[-1].plan_id == plan.plan_id:  # another writer was first
-        return
     records: tuple[Iterable[Record], ...] = (plan.questions, plan.view_images, plan.requests, tuple(seen))
     files = {name: _keep(folder, name, rows) for name, rows in zip(PLANNED_FILES, records, strict=True)}
+    if links and links[-1].files == files:  # another writer was first
+        return
     number = _FIRST_LATER + len(links)
     before = _link_path(folder, number - 1) if links else folder / RUN_FILE
     link = msgspec.structs.replace(later, number=number, previous_sha256=_sha256(before), files=files)
@@ -76,12 +77,15 @@ class Change(msgspec.Struct, frozen=True):
     n_gone: int
 
 
-def change_between(older: Iterable[Request], newer: Iterable[Request]) -> Change:
-    """Return how many questions are new, ask something else under the same id, or are gone.
+Planned = tuple[Iterable[Question], Iterable[Request]]
+
+
+def change_between(older: Planned, newer: Planned) -> Change:
+    """Return how many questions are new, ask or count something else under the same id, or are gone.
 
     A question that only got another number, because a row before it was removed, is none of these.
     """
-    old, new = _contents(older), _contents(newer)
+    old, new = _contents(*older), _contents(*newer)
     spare = Counter(old.values())
     left_new = []
     for question_id, content in new.items():
@@ -114,11 +118,38 @@ def matching_contents(older: Iterable[Request], newer: Iterable[Request]) -> Ite
             yield request, same.pop(0)
 
 
-def _contents(requests: Iterable[Request]) -> dict[str, frozenset[str]]:
-    found: dict[str, set[str]] = {}
+def is_scored_alike(older: Iterable[Question], newer: Iterable[Question]) -> bool:
+    """Whether questions of the same ids lead to the same tables, whatever their order."""
+    return _scored_parts(older) == _scored_parts(newer)
+
+
+def _scored_parts(questions: Iterable[Question]) -> dict[str, tuple[object, ...]]:
+    return {one.id: (_scored_part(one), one.image_group) for one in questions}
+
+
+def _scored_part(question: Question) -> tuple[object, ...]:
+    """Return what answers to a question are scored and grouped by, apart from its id and the picture's."""
+    return (
+        question.text,
+        question.image.file_sha256,
+        question.choices,
+        question.answer,
+        question.answers,
+        question.targets,
+        question.targets_clipped,
+        question.target_policy,
+        question.task,
+        question.source,
+        question.asks_for_cell,
+        None if (base_id := question.extra.get("base_id")) is None else str(base_id),
+    )
+
+
+def _contents(questions: Iterable[Question], requests: Iterable[Request]) -> dict[str, Hashable]:
+    asked: dict[str, set[str]] = {}
     for request in requests:
-        found.setdefault(request.question_id, set()).add(content_of(request))
-    return {question_id: frozenset(contents) for question_id, contents in found.items()}
+        asked.setdefault(request.question_id, set()).add(content_of(request))
+    return {one.id: (_scored_part(one), frozenset(asked.get(one.id, ()))) for one in questions}
 
 
 def _keep(folder: Path, name: str, records: Iterable[Record]) -> str:

@@ -367,7 +367,7 @@ class _Session:
         n_kept = sum(
             not row.state.is_error and request_id not in self._stale for request_id, row in self._index.rows.items()
         )
-        change = change_between(self.store.requests_before(), self._plan.requests)
+        change = change_between(self.store.planned_before(), (self._plan.questions, self._plan.requests))
         answers = "answer" if n_kept == 1 else "answers"
         questions = "question" if change.n_new == 1 else "questions"
         changed = f", {change.n_changed} changed" if change.n_changed else ""

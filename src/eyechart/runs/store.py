@@ -14,6 +14,7 @@ from eyechart.runs.later_plans import (
     RUN_FILE,
     add_plan,
     content_of,
+    is_scored_alike,
     planned_file,
     read_chain,
 )
@@ -85,6 +86,10 @@ class RunStore:
         plans = self.later_plans
         return plans[-1].plan_id if plans else _only(self.folder / RUN_FILE, Run).plan_id
 
+    def is_of(self, plan: Plan) -> bool:
+        """Whether the newest plan asks the same as another one, of questions that are scored alike."""
+        return self.plan_id == plan.plan_id and is_scored_alike(self.questions(), plan.questions)
+
     def planned_file(self, name: str) -> Path:
         """Return where a planned file of the newest plan lies, such as ``questions.jsonl``."""
         return planned_file(self.folder, self.later_plans, name)
@@ -101,12 +106,11 @@ class RunStore:
         """Yield every request in the order of asking."""
         return read_records(self.planned_file("requests.jsonl"), Request)
 
-    def requests_before(self) -> Iterator[Request]:
-        """Yield every request of the plan before the newest; none where there is but one plan."""
-        plans = self.later_plans
-        if not plans:
-            return iter(())
-        return read_records(planned_file(self.folder, plans[:-1], "requests.jsonl"), Request)
+    def planned_before(self) -> tuple[Iterator[Question], Iterator[Request]]:
+        """Return questions and requests of the plan before the newest, or of the only one."""
+        before = self.later_plans[:-1]
+        questions = read_records(planned_file(self.folder, before, "questions.jsonl"), Question)
+        return questions, read_records(planned_file(self.folder, before, "requests.jsonl"), Request)
 
     def earlier_requests(self) -> Iterator[Request]:
         """Yield every request of earlier plans that the newest does not ask any more, the latest plan first, each once."""
@@ -320,7 +324,7 @@ def grow_store(folder: Path, run: Run, plan: Plan, seen: Iterable[Seen]) -> RunS
     Args:
         folder: A run folder.
         run: The settings of this start, as they would be stored.
-        plan: The plan as it is now; the folder's own, or one that shares requests with it.
+        plan: The plan as it is now; the folder's own, or one that asks some of the same.
         seen: What the model is expected to see.
 
     Raises:
@@ -328,7 +332,7 @@ def grow_store(folder: Path, run: Run, plan: Plan, seen: Iterable[Seen]) -> RunS
             it cannot be written.
     """
     store = RunStore(folder)
-    if store.plan_id == plan.plan_id:
+    if store.is_of(plan):
         return store
     stored = store.run
     others = [name for name in _differences(stored, plan) if name not in {"benchmark", "questions"}]
