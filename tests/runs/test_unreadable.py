@@ -9,14 +9,24 @@ import numpy as np
 import pytest
 from edited_questions import Edited, Looking, Told, cut_in_half
 from PIL import Image
+from servers.batches import BatchDesk
+from servers.chat_server import ChatServer, answer_from_picture
 
 import eyechart
 from eyechart.errors import BenchmarkError
+from eyechart.explorer.annotating import Annotation
 from eyechart.images import decode as decoding
+from eyechart.kinds import ModelOptions
+from eyechart.opening import open_model, open_prompt
+from eyechart.runs.batches import BatchSettings
 from eyechart.runs.checking import check_benchmark
 from eyechart.runs.items import read_items
-from eyechart.runs.plan import PlanOptions
+from eyechart.runs.folders import Destination
+from eyechart.runs.matching import Reached
+from eyechart.runs.options import estimated_cost
+from eyechart.runs.plan import PlanOptions, plan_run
 from eyechart.schema import ModelIdentity, ResponseState
+from eyechart.seen.costs import read_price
 from eyechart.views import resolve_views
 
 
@@ -236,6 +246,67 @@ def test_boxes_of_a_picture_that_cannot_be_read_decide_nothing(edited):
     edited.write(rows)
     opened = eyechart.benchmark("folder", data=edited.folder / "questions.jsonl", box_format="xyxy")
     assert [len(question.targets) for question in opened.questions()] == [1, 0, 1]
+
+
+def test_a_batch_holds_what_can_be_read_and_the_rest_is_stored_without_being_handed_over(edited, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-0123456789")
+    rows = [edited.row(number) for number in range(5)]
+    rows[1]["image"] = "gone.png"
+    cut_in_half(edited.folder / "p3.png")
+    edited.write(rows)
+    desk = BatchDesk(answer_from_picture, n_polls=1)
+    with ChatServer(desk=desk) as server:
+        model = open_model("openai/gpt-4o", ModelOptions(base_url=server.url + "/v1"))
+        batches = BatchSettings(poll_seconds=0.01, wait_seconds=30.0)
+        outcome = edited.ask(model, batches=batches, is_same_weights=True)
+    found = states(outcome)
+    assert {name for name, state in found.items() if state == "unreadable_image"} == {"q1", "q3"}
+    assert list(found.values()).count("answered") == 3
+    assert outcome.exit_code == 3
+
+
+@pytest.mark.parametrize("model", ["openai/gpt-4o", "anthropic/claude-haiku-4-5", "google/gemini-2.5-flash"])
+def test_a_priced_run_and_its_check_know_nothing_of_the_size_of_a_missing_picture(edited, model):
+    edited.write([edited.row(0), edited.row(1, image="gone.png")])
+    plan = plan_run(
+        edited.open(),
+        resolve_views("original,blank")[0],
+        open_prompt("letter_normalized"),
+        model=ModelIdentity(*model.split("/")),
+    )
+    price = read_price("1,2", datetime.date(2026, 12, 1))
+    both, one = estimated_cost(plan.requests, plan.model, price), estimated_cost(plan.requests[:2], plan.model, price)
+    assert both == one > 0
+
+
+def test_a_person_is_not_shown_what_cannot_be_read(edited):
+    edited.write([edited.row(0), edited.row(1, image="gone.png")])
+    opened = edited.open()
+    person = ModelIdentity("human", "ann", fingerprint="f")
+    plan = plan_run(opened, resolve_views("original")[0], open_prompt("letter_normalized"), model=person)
+    annotation = Annotation(plan, opened, Destination(out=edited.folder.parent / "person"))
+    assert annotation.progress == (1, 2)
+    assert annotation.requests[annotation.position].question_id == "q0"
+    annotation.close()
+
+
+def test_a_matched_design_leaves_out_what_cannot_be_read_and_says_so(edited):
+    rows = [edited.row(number, box=[4, 4, 20, 20]) for number in range(3)]
+    rows[1]["image"] = "gone.png"
+    edited.write(rows)
+    opened = eyechart.benchmark("folder", data=edited.folder / "questions.jsonl", box_format="xyxy")
+    plan = plan_run(
+        opened,
+        resolve_views("original,crop_3x")[0],
+        open_prompt("letter_normalized"),
+        model=ModelIdentity("openai", "gpt-4o"),
+        options=PlanOptions(match="target-px=8"),
+        gauge=lambda picture: Reached(float(min(picture.target.width, picture.target.height))),
+    )
+    assert [(one.question_id, one.reason) for one in plan.matching.unmatched] == [
+        ("q1", "gone.png: there is no such file")
+    ]
+    assert {request.question_id for request in plan.requests} == {"q0", "q2"}
 
 
 def test_every_stored_row_of_an_unreadable_picture_can_be_read_back_and_exported(edited):

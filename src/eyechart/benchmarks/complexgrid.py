@@ -111,7 +111,15 @@ def _choose(
             "similar distractors need an embedding model", hint="--option embedding=my_clip.py:embed, or choice=random"
         )
     similarity = Similarity(load_embedding(options.embedding), options.embedding)
-    return {needle.id: similarity.choose(needle.id, _candidate(needle), pool, n_wanted) for needle in needles}
+    seen = [candidate for candidate in pool if similarity.can_see(candidate)]
+
+    def chosen(needle: Needle) -> tuple[ImageRef, ...]:
+        one = _candidate(needle)
+        if one.image.fault is None and similarity.can_see(one):
+            return similarity.choose(needle.id, one, seen, n_wanted)
+        return choose_at_random(needle.id, one, seen, n_wanted, options.seed)  # nothing is like it, and it is not asked
+
+    return {needle.id: chosen(needle) for needle in needles}
 
 
 def _pictures(folder: Path) -> list[Candidate]:
