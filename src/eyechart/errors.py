@@ -38,7 +38,7 @@ class ImageError(EyechartError):
 
 
 class UnavailableImageError(ImageError):
-    """A picture that cannot be had now, through no fault of its own: its file is gone or changed, disk or memory failed."""
+    """A picture that cannot be had now: its file is gone or changed, or the disk or memory of this machine failed."""
 
 
 class BenchmarkError(EyechartError):

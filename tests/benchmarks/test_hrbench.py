@@ -1,6 +1,5 @@
 """Laws of HR-Bench: TSV and parquet say the same, rotations find their base, pictures are unpacked once."""
 
-import base64
 import csv
 import json
 

@@ -280,7 +280,9 @@ def test_a_shard_asks_its_part_of_a_grown_plan_and_all_agree(asked):
 
 
 EDITS = st.lists(
-    st.tuples(st.sampled_from(["add", "drop", "text", "answer", "picture", "break", "cut", "swap"]), st.integers(0, 99)),
+    st.tuples(
+        st.sampled_from(["add", "drop", "text", "answer", "picture", "break", "cut", "swap"]), st.integers(0, 99)
+    ),
     min_size=1,
     max_size=4,
 )

@@ -20,8 +20,8 @@ from eyechart.kinds import ModelOptions
 from eyechart.opening import open_model, open_prompt
 from eyechart.runs.batches import BatchSettings
 from eyechart.runs.checking import check_benchmark
-from eyechart.runs.items import read_items
 from eyechart.runs.folders import Destination
+from eyechart.runs.items import read_items
 from eyechart.runs.matching import Reached
 from eyechart.runs.options import estimated_cost
 from eyechart.runs.plan import PlanOptions, plan_run
@@ -156,7 +156,7 @@ def test_chosen_questions_without_a_readable_picture_are_refused_before_asking(e
     rows = [edited.row(0), *(edited.row(number, image="no.png") for number in range(1, 9))]
     edited.write(rows)
     model = Looking()
-    with pytest.raises(BenchmarkError, match="no picture can be read of 1 questions: 1 × there is no such file: no.png"):
+    with pytest.raises(BenchmarkError, match=r"no picture of the question can be read: .*: no\.png"):
         edited.ask(model, plan=PlanOptions(limit=1, seed=1))
     assert not model.asked
 

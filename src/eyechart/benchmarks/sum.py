@@ -33,8 +33,8 @@ from eyechart.benchmarks._release import (
 )
 from eyechart.errors import BenchmarkError, UsageError
 from eyechart.geometry import intersect, whole
-from eyechart.images.hash import file_sha256
 from eyechart.images.decode import examine
+from eyechart.images.hash import file_sha256
 from eyechart.schema import BenchmarkIdentity, Box, ImageRef, Question, Size, ViewImage, content_sha256
 
 __all__ = ["SumKind"]

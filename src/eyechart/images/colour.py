@@ -88,7 +88,7 @@ def _separate(
     if image.mode in {"LA", "RGBA"}:
         *colours, alpha = image.split()
         return (Image.merge("RGB", colours) if len(colours) > 1 else colours[0]), alpha
-    return image, None if key is None else _keyed_alpha(image, key, form, place)
+    return image, None if key is None else _keyed_alpha(image, key, form)
 
 
 def _sixteen_bit_grey(image: Image.Image, key: object) -> tuple[Image.Image, Image.Image | None]:
@@ -98,7 +98,7 @@ def _sixteen_bit_grey(image: Image.Image, key: object) -> tuple[Image.Image, Ima
     return grey, None if key is None else Image.fromarray(np.where(samples == key, 0, 255).astype(np.uint8))
 
 
-def _keyed_alpha(image: Image.Image, key: object, form: ImageForm, place: str) -> Image.Image:
+def _keyed_alpha(image: Image.Image, key: object, form: ImageForm) -> Image.Image:
     """Return the alpha channel of a PNG colour key: the pixels of exactly that colour are transparent."""
     samples = np.asarray(image.convert("L") if image.mode == "1" else image).reshape(image.height, image.width, -1)
     # Pillow widens 2- and 4-bit grey to 8 bits, but gives their key as stored.

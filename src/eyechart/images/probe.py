@@ -224,7 +224,9 @@ def open_header(stream: BinaryIO, place: str) -> ImageFile.ImageFile:
     stream.seek(0)
     media_type = sniff_media_type(head)
     if not head:
-        raise ImageError(f"{place}: not a picture that can be read (it has 0 bytes)", hint="the file is damaged; fetch it again")
+        raise ImageError(
+            f"{place}: not a picture that can be read (it has 0 bytes)", hint="the file is damaged; fetch it again"
+        )
     if media_type is None:
         raise ImageError(
             f"{place}: not a picture that can be read (it begins with {head[:8]!r})",

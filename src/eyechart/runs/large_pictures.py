@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 
-from eyechart.errors import ImageError, RefusedInputError, UnavailableImageError
+from eyechart.errors import RefusedInputError, UnavailableImageError
 from eyechart.images.compose import lay_on_white
 from eyechart.images.decode import MAX_DECODED_PIXELS, MAX_HELD_PIXELS
 from eyechart.images.giga import LargeImage, is_better_read_in_parts, needs_tiles

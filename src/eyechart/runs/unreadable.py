@@ -38,7 +38,8 @@ def tell_unreadable(shown: Iterable[tuple[str, Sequence[Picture]]], n_questions:
     kinds = _by_kind(faults)
     if not has_readable:
         raise BenchmarkError(
-            f"no picture can be read of {n_questions} questions: {'; '.join(kinds)}",
+            f"no picture of {'the question' if n_questions == 1 else f'{n_questions} questions'} can be read: "
+            f"{'; '.join(kinds)}",
             hint="paths count from the folder of the question file, or from image_root",
         )
     verb = "is" if len(faults) == 1 else "are"

@@ -67,7 +67,6 @@ from eyechart.schema._views import (
 )
 
 __all__ = [
-    "LaterPlan",
     "SCHEMA_VERSION",
     "Acuity",
     "AcuityBand",
@@ -100,6 +99,7 @@ __all__ = [
     "HypothesisResult",
     "ImageRef",
     "JsonObject",
+    "LaterPlan",
     "MatchedCondition",
     "Matching",
     "ModelIdentity",
