@@ -1,4 +1,4 @@
-"""A run folder whose questions are edited: what is the same is kept, what is new is asked, and tables show the newest."""
+"""A run folder whose questions are edited: what is the same is kept, what is new is asked, tables show the newest."""
 
 import shutil
 import tempfile
@@ -249,10 +249,10 @@ def test_a_chain_that_was_tampered_with_is_refused(asked):
     plans = outcome.store.folder / "plans"
     kept = (plans / "0002.json").read_bytes()
     (plans / "0002.json").write_bytes(kept.replace(b'"n_questions":6', b'"n_questions":7'))
-    with pytest.raises(StoreError, match="0003.json does not follow 0002.json"):
+    with pytest.raises(StoreError, match=r"0003\.json does not follow 0002\.json"):
         RunStore(outcome.store.folder).run  # noqa: B018
     (plans / "0002.json").unlink()
-    with pytest.raises(StoreError, match="lacks 0002.json"):
+    with pytest.raises(StoreError, match=r"lacks 0002\.json"):
         list(RunStore(outcome.store.folder).requests())
 
 

@@ -371,10 +371,8 @@ class _Session:
         answers = "answer" if n_kept == 1 else "answers"
         questions = "question" if change.n_new == 1 else "questions"
         changed = f", {change.n_changed} changed" if change.n_changed else ""
-        return (
-            f"the questions changed since this folder was planned: {n_kept} {answers} kept, "
-            f"{change.n_new} {questions} new{changed}, {change.n_gone} gone",
-        )
+        kept = f"{n_kept} {answers} kept, {change.n_new} {questions} new{changed}, {change.n_gone} gone"
+        return (f"the questions changed since this folder was planned: {kept}",)
 
     def _first(self) -> tuple[Request, ...]:
         """Return the requests to check first; none where looking costs nothing or was not wanted."""
