@@ -69,7 +69,7 @@ PICTURE_SUFFIXES = tuple(f".{name}" for name in _NO_METADATA)
 """What files of figures end in."""
 
 
-def save_figure(figure: "Figure", out: Path, stem: str) -> tuple[Path, Path, Path]:
+def save_figure(figure: "Figure", out: Path, stem: str, *, svg: str | None = None) -> tuple[Path, Path, Path]:
     """Save a figure as PDF, SVG and PNG.
 
     Fonts are embedded (Type 42 in the PDF, outlines in the SVG). The same figure gives the same bytes, on any day.
@@ -78,6 +78,7 @@ def save_figure(figure: "Figure", out: Path, stem: str) -> tuple[Path, Path, Pat
         figure: A matplotlib figure.
         out: Folder, made if it does not exist.
         stem: File name without suffix.
+        svg: What ``render_svg`` returned for the figure, where it was rendered before.
 
     Returns:
         The paths of the PDF, the SVG and the PNG (300 dots per inch).
@@ -85,8 +86,9 @@ def save_figure(figure: "Figure", out: Path, stem: str) -> tuple[Path, Path, Pat
     Raises:
         StoreError: If the folder or a file cannot be written.
     """
-    pdf, svg, png = (save_picture(figure, out / f"{stem}.{suffix}") for suffix in _NO_METADATA)
-    return pdf, svg, png
+    known = {} if svg is None else {"svg": svg.encode()}
+    pdf, vector, png = (_write(figure, out / f"{stem}.{suffix}", known.get(suffix)) for suffix in _NO_METADATA)
+    return pdf, vector, png
 
 
 def save_picture(figure: "Figure", path: Path) -> Path:
@@ -99,9 +101,14 @@ def save_picture(figure: "Figure", path: Path) -> Path:
     Raises:
         StoreError: If the folder or the file cannot be written.
     """
+    return _write(figure, path)
+
+
+def _write(figure: "Figure", path: Path, content: bytes | None = None) -> Path:
+    """Write a figure's content, rendered now where it was not before."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(_render(figure, path.suffix[1:].lower()))
+        path.write_bytes(_render(figure, path.suffix[1:].lower()) if content is None else content)
     except OSError as error:
         raise StoreError(
             f"cannot write figure {path.stem} into {path.parent}: {error.strerror}",
