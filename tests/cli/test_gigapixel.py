@@ -15,14 +15,17 @@ from servers.chat_server import ChatServer
 from eyechart.images.decode import MAX_DECODED_PIXELS
 from eyechart.images.thumbnail import draw_thumbnail
 
-LARGE = (12_000, 9_000)
+# A picture beside the giant that may be decoded whole, as PNG and as TIFF, with its target.
+LARGE = {PANDA: (12_000, 9_000), SMALLEST: (6_000, 4_500)}
 MAX_DISK_BYTES = 3_000_000_000
+# Both pictures under downsample_0_0625.
+SHRUNK = {PANDA: [(2219, 1664), (750, 563)], SMALLEST: [(1056, 792), (375, 281)]}
 VIEWS = "original,crop_3x,whiteground_1x,target_only_original,downsample_0_0625"
 RESAMPLER = ("--resampler", "vips-lanczos3@1")
 # In the lower right corner, where a picture that is read from its top costs most.
 CORNERS = {PANDA: [30_000, 24_000, 31_000, 24_800], SMALLEST: [14_000, 11_000, 15_000, 11_800]}
-BOXES = {"large.png": [9_000, 7_000, 9_800, 7_600], "large.tif": [9_000, 7_000, 9_800, 7_600]}
-NAMES = ("giant.jpg", "pyramid.tif", *BOXES)
+TARGETS = {PANDA: [9_000, 7_000, 9_800, 7_600], SMALLEST: [4_500, 3_500, 4_900, 3_800]}
+NAMES = ("giant.jpg", "pyramid.tif", "large.png", "large.tif")
 _THUMBNAIL = """from eyechart.images.thumbnail import draw_thumbnail
 for name in sys.argv[1:]:
     print(len(draw_thumbnail(Path(name), 800)))
@@ -42,7 +45,7 @@ def write_pictures(folder, giant, size):
     (folder / "giant.jpg").hardlink_to(giant)
     whole = pyvips.Image.new_from_file(str(folder / "giant.jpg"), access="sequential")
     whole.tiffsave(str(folder / "pyramid.tif"), tile=True, pyramid=True, compression="jpeg", Q=75, bigtiff=True)
-    small = picture(LARGE)
+    small = picture(LARGE[size])
     small.pngsave(str(folder / "large.png"), compression=1)
     small.tiffsave(str(folder / "large.tif"))
     rows = [
@@ -54,7 +57,7 @@ def write_pictures(folder, giant, size):
             "answer": "A",
             "box": box,
         }
-        for name, box in {"giant.jpg": CORNERS[size], "pyramid.tif": CORNERS[size], **BOXES}.items()
+        for name, box in zip(NAMES, 2 * [CORNERS[size]] + 2 * [TARGETS[size]], strict=True)
     ]
     (folder / "q.jsonl").write_text("\n".join(map(json.dumps, rows)))
 
@@ -92,7 +95,7 @@ def check_building(folder, size):
     assert np.array_equal(np.asarray(png), np.asarray(tif))
     small = [Image.open(views / f"downsample_0_0625/test/images/large-{kind}.png") for kind in ("png", "tif")]
     assert np.array_equal(np.asarray(small[0]), np.asarray(small[1]))
-    assert small[0].size == (750, 563)
+    assert small[0].size == SHRUNK[size][1]
     written = {path: path.stat().st_mtime_ns for path in views.rglob("*.*") if path.parent.name == "images"}
     peak_megabytes(_COMMAND, *command("--out", "built", "--views", VIEWS, "--jobs", "1"), cwd=folder)
     assert {path: path.stat().st_mtime_ns for path in written} == written
@@ -106,8 +109,8 @@ def check_asking(folder, size):
         # Of a PNG the size stands in its first bytes; decoding what was received would need gigabytes here.
         sizes = [struct.unpack(">II", one.encoded[16:24]) for got in server.received for one in got.pictures]
     assert peak < MEGABYTES[size], f"{peak:.0f} MB"
-    small = {PANDA: (2219, 1664), SMALLEST: (1056, 792)}[size]
-    assert sorted(set(sizes)) == sorted([(750, 563), (1386, 1040), (1734, 1386), small, LARGE, size])
+    crop = {PANDA: (1386, 1040), SMALLEST: (694, 520)}[size]
+    assert sorted(set(sizes)) == sorted([crop, (1734, 1386), *SHRUNK[size], LARGE[size], size])
 
 
 def check_grid(folder, size):

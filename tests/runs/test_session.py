@@ -399,7 +399,7 @@ def test_null_data_gives_only_cannot_be_told_apart_in_95_percent_of_seeds(make, 
     for seed in range(n_seeds):
         summary = run(noisy(make, seed, accuracy), n=60, views=views, out=f"null-{seed}").summary
         n_clean += {finding.code for finding in summary.findings} == {"CANNOT_TELL"}
-    assert n_clean >= 0.95 * n_seeds
+    assert n_clean >= {60: 53, 200: 190}[n_seeds]  # of 60, 95 % are fewer than 53 once in a hundred such tests
 
 
 def test_letters_by_probability_are_refused_where_the_model_tells_none(make, run):

@@ -11,6 +11,8 @@ How numbers are written and which contrast is the main one is decided here too, 
 """
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,7 +89,8 @@ def save_figure(figure: "Figure", out: Path, stem: str, *, svg: str | None = Non
         StoreError: If the folder or a file cannot be written.
     """
     known = {} if svg is None else {"svg": svg.encode()}
-    pdf, vector, png = (_write(figure, out / f"{stem}.{suffix}", known.get(suffix)) for suffix in _NO_METADATA)
+    with _laid_out(figure):
+        pdf, vector, png = (_write(figure, out / f"{stem}.{suffix}", known.get(suffix)) for suffix in _NO_METADATA)
     return pdf, vector, png
 
 
@@ -101,7 +104,8 @@ def save_picture(figure: "Figure", path: Path) -> Path:
     Raises:
         StoreError: If the folder or the file cannot be written.
     """
-    return _write(figure, path)
+    with _laid_out(figure):
+        return _write(figure, path)
 
 
 def _write(figure: "Figure", path: Path, content: bytes | None = None) -> Path:
@@ -119,7 +123,27 @@ def _write(figure: "Figure", path: Path, content: bytes | None = None) -> Path:
 
 def render_svg(figure: "Figure") -> str:
     """Return a figure as SVG text with outlined letters, without date or program name."""
-    return _render(figure, "svg").decode("utf-8")
+    with _laid_out(figure):
+        return _render(figure, "svg").decode("utf-8")
+
+
+@contextmanager
+def _laid_out(figure: "Figure") -> Iterator[None]:
+    """Put a figure's parts in their places once for all formats; matplotlib would do it, and draw, twice for each."""
+    engine = figure.get_layout_engine()
+    if engine is None:
+        yield
+        return
+    dpi = figure.dpi
+    try:
+        figure.dpi = _PNG_DPI
+        engine.execute(figure)
+        figure.dpi = dpi
+        figure.set_layout_engine(None)
+        yield
+    finally:
+        figure.dpi = dpi
+        figure.set_layout_engine(engine)
 
 
 def _render(figure: "Figure", suffix: str) -> bytes:
