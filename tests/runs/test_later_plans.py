@@ -271,10 +271,12 @@ def test_models_that_know_the_question_are_asked_by_its_id(edited):
 def test_a_shard_asks_its_part_of_a_grown_plan_and_all_agree(asked):
     edited, rows = asked
     edited.write([*rows[3:], *(edited.row(number) for number in range(80, 84))])
-    model = Looking()
+    model, codes = Looking(), []
     for number in (1, 2, 3):
         shard = edited.ask_shard(model, f"{number}/3")
         assert shard.store.run.n_plans == 2
+        codes.append(shard.exit_code)
+    assert codes == [0, 0, 3]  # the third has the picture that was cut in half
     assert model.asked.total() == 8
     assert same_table(edited.ask(), edited)
 

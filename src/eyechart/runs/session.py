@@ -25,7 +25,7 @@ from eyechart.runs.later_plans import RUN_FILE, change_between, matching_content
 from eyechart.runs.listening import Beginning, Listener, Silent
 from eyechart.runs.matching import gauge_for
 from eyechart.runs.options import RunOptions, batch_limits, checked, expected_cost, why_not
-from eyechart.runs.outcome import Asked, Outcome
+from eyechart.runs.outcome import UNANSWERABLE, Asked, Outcome
 from eyechart.runs.pictures import PictureSource
 from eyechart.runs.plan import Plan, plan_run, shown_answer
 from eyechart.runs.preflight import check_first, choose_first, stop_after
@@ -247,6 +247,7 @@ class _Session:
             n_asked=self.n_asked,
             n_missing_pictures=len(self._plan.missing),
             stop=stop,
+            n_unanswerable=sum(rows[id_].state in UNANSWERABLE for id_ in own if id_ in rows),
         )
 
     async def _ask(self) -> Stop | None:
