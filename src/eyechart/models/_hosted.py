@@ -1,7 +1,7 @@
 """One model behind a network: the part that is the same whatever interface it speaks."""
 
 from abc import ABC, abstractmethod
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import Generic, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 
@@ -9,20 +9,22 @@ from eyechart.errors import BadRequestError, ModelError, TransientModelError
 from eyechart.kinds import Ask, ModelOptions, Reply
 from eyechart.models._chat_reply import body_failure, read_json
 from eyechart.models._chat_settings import recorded_settings
-from eyechart.models._endpoint import (
-    Provider,
-    check_base_url,
-    find_base_url,
-    find_key,
-    key_hint,
-    shown_url,
-    without_key,
-)
+from eyechart.models._endpoint import Provider, check_base_url, key_hint, without_key
 from eyechart.models._http_errors import Failure, is_content_filter, model_error
+from eyechart.models._network import Line, open_line
 from eyechart.models._repeats import RepeatedReplies
 from eyechart.schema import JsonObject, ModelIdentity
 
 Client = TypeVar("Client")
+
+
+@runtime_checkable
+class Closable(Protocol):
+    """A connection of the HTTP libraries."""
+
+    async def aclose(self) -> None:
+        """Close it."""
+        ...
 
 
 class Exchange(NamedTuple):
@@ -37,39 +39,6 @@ class Exchange(NamedTuple):
     content_type: str
     payload: bytes
     connection: object | None = None
-
-
-class Line(NamedTuple):
-    """Where a model is asked, with which key, and how long one attempt may take."""
-
-    base_url: str
-    key: str
-    seconds: float
-
-    @property
-    def place(self) -> str:
-        """The address as it may be shown."""
-        return shown_url(self.base_url)
-
-    def timeout(self) -> TransientModelError:
-        """Return the error for an attempt that did not end in time."""
-        return TransientModelError(
-            f"no reply from {self.place} within {self.seconds:g} s",
-            hint="a longer --timeout may help",
-            is_overload=True,
-        )
-
-    def broken(self, cause: BaseException, *, is_connection: bool) -> TransientModelError:
-        """Return the error for a connection that failed.
-
-        Args:
-            cause: What the network library raised.
-            is_connection: Whether no server answered at all.
-        """
-        reason = without_key(str(cause) or type(cause).__name__, self.key)
-        what = "no server answered at" if is_connection else "the connection broke at"
-        hint = "is the server running, and is --base-url right?" if is_connection else ""
-        return TransientModelError(f"{what} {self.place} ({reason})", hint=hint, is_connection=is_connection)
 
 
 class HostedModel(ABC, Generic[Client]):
@@ -156,8 +125,7 @@ class HostedModel(ABC, Generic[Client]):
 
     def _connected(self) -> Client:
         if not self._is_fresh:
-            base_url = find_base_url(self._provider, self._options.base_url)
-            self._line = Line(base_url, find_key(self._provider, base_url), self._options.timeout_seconds)
+            self._line = open_line(self._provider, self._options)
             self._clients.append(self._connect(self._line))
             self._is_fresh = True
         return self._clients[-1]

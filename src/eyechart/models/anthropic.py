@@ -16,8 +16,9 @@ from eyechart.models._anthropic_batches import ANTHROPIC_BATCHES, BATCH_SECONDS,
 from eyechart.models._chat_reply import read_usage
 from eyechart.models._chat_settings import merged, read_sent_settings, sent
 from eyechart.models._endpoint import Provider
-from eyechart.models._hosted import Exchange, HostedModel, Line
+from eyechart.models._hosted import Exchange, HostedModel
 from eyechart.models._http_errors import Failure
+from eyechart.models._network import Line
 from eyechart.models._reasoning import join_reasoning, split_reasoning
 from eyechart.models._stainless import RawCall, ask_sdk, call_sdk
 from eyechart.schema import JsonObject
@@ -95,6 +96,7 @@ class AnthropicModel(HostedModel["anthropic.AsyncAnthropic"]):
             base_url=line.base_url,
             max_retries=0,
             timeout=line.seconds,
+            http_client=line.client(anthropic.DefaultAsyncHttpxClient),
             default_headers={"anthropic-version": self._settings.api_version},
         )
 
