@@ -88,3 +88,17 @@ def test_a_proxy_that_cannot_be_used_is_a_usage_error_of_the_run(run, tmp_path, 
         run(spec, "https://model.example/v1")
     assert caught.value.exit_code == 2
     assert stored(tmp_path) == []
+
+
+@pytest.mark.parametrize("concurrency", [1, 64])
+def test_a_run_pays_each_honest_reply_once(run, concurrency):
+    """A server as common inference servers are: an empty id, the second it was made in, and one letter."""
+
+    def say(received):
+        choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "A"}}
+        return 200, {"id": "", "created": 1_764_547_200 + len(server.received) // 20, "choices": [choice]}
+
+    with ChatServer(say=say, models=({"id": "m", "root": "weights"},)) as server:
+        outcome = run("sglang/m", server.base_url, concurrency)
+    assert (outcome.exit_code, outcome.n_missing) == (0, 0)
+    assert len(server.received) == N_QUESTIONS
