@@ -5,7 +5,7 @@ import datetime
 
 import pytest
 from models.asks import KEY, ask, picture
-from models.interfaces import needs
+from models.interfaces import anthropic_only, needs
 from servers.waypoints import GOOD, Waypoint
 
 from eyechart.errors import BadRequestError
@@ -116,25 +116,29 @@ def test_a_redirected_batch_names_the_target_and_goes_no_further(between, elsewh
 
 
 @every_status
-@pytest.mark.parametrize("provider", BATCHED)
-def test_a_redirected_download_of_replies_names_the_target(between, elsewhere, provider, status):
+def test_a_redirected_download_of_replies_names_the_target(between, elsewhere, status):
     """The batch itself is told well; only its file of replies is somewhere else."""
-    server = between(status)
-    pages = {
-        "/v1/batches/b": {"id": "b", "status": "completed", "output_file_id": "f", "error_file_id": None},
-        "/v1/v1/messages/batches/b": {
-            "id": "b",
-            "type": "message_batch",
-            "processing_status": "ended",
-            "request_counts": {"processing": 0, "succeeded": 1, "errored": 0, "canceled": 0, "expired": 0},
-            "created_at": "2026-11-30T00:00:00Z",
-            "expires_at": "2026-12-01T00:00:00Z",
-            "results_url": f"{server.url}/v1/v1/messages/batches/b/results",
-        },
-    }
-    error = fault_of(opened(between(status, pages=pages), provider), CALLS["replies"])
+    pages = {"/v1/batches/b": {"id": "b", "status": "completed", "output_file_id": "f", "error_file_id": None}}
+    error = fault_of(opened(between(status, pages=pages), "openai"), CALLS["replies"])
     check(error, status, elsewhere.url)
-    assert len(server.visits) == 2
+
+
+@anthropic_only
+def test_results_of_a_batch_that_lie_at_another_host_are_asked_of_the_models_own(between, elsewhere, interface):
+    """A batch names an address for its results, which is no redirect and would get the key all the same."""
+    result = {"custom_id": "r", "result": {"type": "succeeded", "message": {**GOOD, "type": "message"}}}
+    pages = {"/v1/v1/messages/batches/b": {"id": "b", "results_url": f"{elsewhere.url}/results"}}
+    server = between(500, pages={**pages, "/v1/v1/messages/batches/b/results": result})
+    model = opened(server, interface.provider)
+
+    async def run():
+        try:
+            return await CALLS["replies"](model)
+        finally:
+            await model.close()
+
+    ((request_id, reply),) = asyncio.run(run())
+    assert (request_id, reply.text) == ("r", "A")
 
 
 @every_status
