@@ -279,3 +279,13 @@ def test_a_record_by_a_newer_version_is_refused(hub, folder, capsys):
     (folder / "fetched.json").write_text('{"schema_version": 99}')
     assert fetch("--views", "original") == 1
     assert "schema version 99" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", ["socks9://user:s3cret@127.0.0.1:9", "http://user:s3c/ret@127.0.0.1:9"])
+def test_a_proxy_that_cannot_be_used_is_named_by_its_variable_before_anything_is_loaded(monkeypatch, capsys, value):
+    monkeypatch.setenv("HF_ENDPOINT", "https://hub.example")
+    monkeypatch.setenv("ALL_PROXY", value)
+    assert fetch("--ids", "000602", "--views", "original") == 2
+    told = capsys.readouterr().err
+    assert "error: ALL_PROXY " in told
+    assert "s3c" not in told

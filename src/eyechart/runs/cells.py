@@ -8,7 +8,7 @@ import numpy as np
 
 from eyechart.runs.reconcile import Reconciliation, reconcile, without_contradicted
 from eyechart.runs.sights import Sight, read_sights
-from eyechart.runs.spending import BATCHED, answer_dollars
+from eyechart.runs.spending import BATCHED, reported_dollars
 from eyechart.runs.store import RunStore
 from eyechart.schema import (
     Box,
@@ -21,6 +21,7 @@ from eyechart.schema import (
     Sampling,
     Score,
     Size,
+    TokenPrice,
     Usage,
     content_sha256,
 )
@@ -256,7 +257,8 @@ def read_table(store: RunStore, scorer_id: str, scores: Iterable[Score] | None =
     """
     run, index = store.run, store.index()
     questions = tuple(_asked(question) for question in store.questions())
-    endings = {response.request_id: _ending(response) for response in store.responses(index)}
+    price = store.run.price
+    endings = {response.request_id: _ending(response, price) for response in store.responses(index)}
     judged = store.scores(scorer_id) if scores is None else scores
     verdicts = {score.request_id: _verdict(score) for score in judged}
     contradicted, n_contradicted = store.contradicted(index), dict[str, int]()
@@ -334,7 +336,7 @@ def slot_at(repeat: int, choice_order: tuple[int, ...], run: Run) -> int:
     return repeat * run.n_rotations + rotation
 
 
-def _ending(response: Response) -> Ending:
+def _ending(response: Response, price: TokenPrice | None) -> Ending:
     texts = (response.text or "", str(response.extra.get("log", "")))
     return Ending(
         response.state,
@@ -343,7 +345,7 @@ def _ending(response: Response) -> Ending:
         response.finished_at,
         response.provider_fingerprint,
         is_random_fill=any(phrase in text for text in texts for phrase in _RANDOM_FILL),
-        reported_dollars=answer_dollars(None, response.extra, None),
+        reported_dollars=reported_dollars(response.usage, response.extra, price),
         is_batched=BATCHED in response.extra,
     )
 

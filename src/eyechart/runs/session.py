@@ -21,7 +21,7 @@ from eyechart.runs.foresight import Foresight, fit_for, foresee, told_rule
 from eyechart.runs.gold import told_answer
 from eyechart.runs.listening import Beginning, Listener, Silent
 from eyechart.runs.matching import gauge_for
-from eyechart.runs.options import RunOptions, batch_limits, checked, expected_cost, why_not
+from eyechart.runs.options import RunOptions, batch_limits, batch_spending, checked, expected_cost
 from eyechart.runs.outcome import Asked, Outcome
 from eyechart.runs.pictures import PictureSource
 from eyechart.runs.plan import Plan, plan_run, shown_answer
@@ -261,7 +261,7 @@ class _Session:
             if self._options.ray is not None:
                 return await self._ask_by_ray(self._options.ray, tuple(left), spending)
             if self._options.batches is not None:
-                return await self._ask_in_batches(left, pictures, writer, asker.n_asked)
+                return await self._ask_in_batches(left, pictures, writer, spending)
             await asker.ask(left)
             return asker.stop
         finally:
@@ -288,7 +288,7 @@ class _Session:
             self.n_asked += self.store.index().n_rows - n_before
 
     async def _ask_in_batches(
-        self, requests: Iterable[Request], pictures: PictureSource, writer: AnswerWriter, n_sent: int
+        self, requests: Iterable[Request], pictures: PictureSource, writer: AnswerWriter, spending: Spending
     ) -> Stop | None:
         """Ask through the provider's batches; return why not everything is answered."""
         limits = batch_limits(self._model)
@@ -307,7 +307,7 @@ class _Session:
                 self._listener,
             ),
             settings=self._options.batches or BatchSettings(),
-            may_spend=why_not(self._options, self._plan.model, sum(self._spent()), n_sent),
+            spending=batch_spending(self._options, self._plan.model, spending.dollars, spending.n_sent),
             generations=self._generations(),
         )
         try:
