@@ -126,7 +126,6 @@ def test_answers_are_read_in_every_form(tmp_path):
         ({"image": "p0.png", "answers": ["1"]}, "no value in column 'question'"),
         ({"image": "p0.png", "question": "?"}, "no value in column 'answers'"),
         ({"question": "?", "answers": ["1"]}, "no value in column 'image'"),
-        ({"image": "no.png", "question": "?", "answers": ["1"]}, "does not exist"),
         ({"image": "p0.png", "question": 1.5, "answers": ["1"]}, "is no text"),
         ({"id": "coco_0", "image": "p0.png", "question": "?", "answers": ["1"]}, "is also that of"),
     ],

@@ -302,7 +302,7 @@ def test_a_map_that_contradicts_the_rows_is_refused(tmp_path):
         ({"id": None}, "no value in column 'id'"),
         ({"question": " "}, "no value in column 'question'"),
         ({"image": {"bytes": b"no picture", "path": None}}, "row 1"),
-        ({"image": {"bytes": None, "path": "no.jpg"}}, "a row has no picture"),
+        ({"image": {"bytes": None, "path": "no.jpg"}}, "it has 0 bytes"),
         ({"dataset": "Unknown"}, "has no dataset 'Unknown'"),
     ],
 )

@@ -124,13 +124,14 @@ def _question(row: UnpackedRow, number: int) -> Question:
     if len(choices) < MIN_CHOICES:
         raise BenchmarkError(f"{place}: {len(choices)} options", hint="columns A, B, … hold them, without a gap")
     index = values.get("index")
+    identifier = str(index) if index is not None else str(number)
     twins = equal_up_to_case(choices)
     return Question(
-        id=str(index) if index is not None else str(number),
+        id=identifier,
         benchmark="hrbench",
         text=text,
         image=image,
-        image_group=image.file_sha256,
+        image_group=image.file_sha256 or identifier,
         choices=choices,
         answer=letter_of(values.get("answer"), choices, "letter", place),
         task=str(values["category"]) if values.get("category") is not None else None,

@@ -5,6 +5,7 @@ interrupted.
 """
 
 import contextlib
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -19,6 +20,9 @@ from eyechart.registry import unknown_name
 
 INTERRUPTED = 130
 USAGE = 2
+_MOST_SHOWN = 100
+# A file-size limit and a quota are a full disk too.
+_DISK_IS_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 COMMANDS: dict[str, str] = {
     "demo": "Try it: an offline eye test of a small OCR model, or of your own endpoint.",
@@ -92,8 +96,15 @@ def run_app(arguments: Sequence[str]) -> int:
 
 def _show_system_error(error: OSError) -> int:
     """Show what the system refused, mostly a full disk behind stdout; files of a run carry errors of their own."""
-    place = f"{error.filename}: " if error.filename else ""
-    show_error(f"{place}{error.strerror or error}", "is the disk full, or the output no longer writable?")
+    name = str(error.filename or "")
+    shown = name if len(name) <= _MOST_SHOWN else f"{name[:_MOST_SHOWN]}… ({len(name):,} characters)"
+    if error.errno == errno.ENAMETOOLONG:
+        hint = "this is too long for the name of a file: give a path"
+    elif name and error.errno not in _DISK_IS_FULL:
+        hint = "check the path, and that it may be read or written"
+    else:
+        hint = "is the disk full, or the output no longer writable?"
+    show_error(f"{shown}: {error.strerror or error}" if shown else f"{error.strerror or error}", hint)
     with contextlib.suppress(OSError, ValueError):  # what is still buffered would fail again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return EyechartError.exit_code

@@ -87,6 +87,8 @@ def check(
     )
     for note in models.notes:
         say(f"warning: {note}")
+    for line in table.unreadable:
+        say(line)
     if json:
         print_json(table)
     else:

@@ -92,7 +92,7 @@ def _suite_pairs(runs: "Sequence[Path]") -> list[tuple[Path, Path]]:
     Raises:
         UsageError: If two suites have no cell in common.
     """
-    from eyechart.runs.store import RUN_FILE
+    from eyechart.runs.later_plans import RUN_FILE
 
     if len(runs) != _PAIR or any((run / RUN_FILE).is_file() for run in runs):
         return []

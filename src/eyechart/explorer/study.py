@@ -297,7 +297,7 @@ def _index_requests(store: RunStore, table: RunTable) -> tuple[dict[tuple[int, i
     ids: dict[tuple[int, int, int], str] = {}
     places: dict[str, Place] = {}
     heads = msgspec.json.Decoder(_RequestHead)
-    for place, text in read_places(store.folder / "requests.jsonl"):
+    for place, text in read_places(store.planned_file("requests.jsonl")):
         request = heads.decode(text)
         slot = slot_at(request.repeat, request.choice_order, table.run)
         key = (question_at[request.question_id], condition_at[request.condition], slot)
@@ -319,7 +319,7 @@ def _index_responses(store: RunStore, index: AnswerIndex) -> LineIndex[str]:
 
 
 def _index_questions(store: RunStore) -> LineIndex[str]:
-    places = read_places(store.folder / "questions.jsonl")
+    places = read_places(store.planned_file("questions.jsonl"))
     return LineIndex({msgspec.json.decode(text, type=_IdHead).id: place for place, text in places})
 
 

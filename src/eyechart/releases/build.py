@@ -17,6 +17,7 @@ from eyechart.releases.layout import BuildSettings, PlannedImage, check_unique_n
 from eyechart.releases.papers import write_papers
 from eyechart.releases.rows import encode_document
 from eyechart.releases.stems import SplitReport
+from eyechart.runs.unreadable import refuse_unreadable
 from eyechart.schema import Question, Value
 
 _BLOCK_BYTES = 1 << 20
@@ -71,6 +72,7 @@ def build_release(
     questions = curated.questions
     if not questions:
         raise BenchmarkError(f"benchmark {benchmark.identity.name} has no question", hint="check the data")
+    refuse_unreadable(questions)
     images = tuple(plan_release(questions, settings))
     check_unique_names(images)
     built = read_built(out)

@@ -8,7 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import msgspec
 
 from eyechart.batching import AsksInBatches, BatchLimits, BatchProgress
-from eyechart.errors import AuthenticationError, BadRequestError, ModelError, TransientModelError
+from eyechart.errors import (
+    AuthenticationError,
+    BadRequestError,
+    GeometryError,
+    ImageError,
+    ModelError,
+    RefusedInputError,
+    TransientModelError,
+)
 from eyechart.kinds import Ask, Reply
 from eyechart.runs.answers import GENERATION
 from eyechart.runs.batch_records import BatchLog, BatchRow, OpenBatch, known_batch_ids, read_open_batches
@@ -20,6 +28,7 @@ from eyechart.runs.retrying import Stop
 from eyechart.runs.sight import observed_seen
 from eyechart.runs.spending import BATCHED, BatchSpending, CostDoubts
 from eyechart.runs.store import AnswerWriter, RunStore
+from eyechart.runs.unreadable import fault_of
 from eyechart.schema import JsonObject, Request, Value
 
 _FAILURES_IN_A_ROW = 5
@@ -152,7 +161,9 @@ class BatchAsker:
         held: list[Request] = []
         n_bytes = 0
         for request in requests:
-            body = self._model.body(self._ask_of(request))
+            body = self._body_of(request)
+            if body is None:
+                continue
             weight = len(msgspec.json.encode(body))
             if held and (n_bytes + weight > self._limits.max_bytes or len(held) >= self._limits.max_requests):
                 yield bodies, held
@@ -162,6 +173,20 @@ class BatchAsker:
             n_bytes += weight
         if held:
             yield bodies, held
+
+    def _body_of(self, request: Request) -> JsonObject | None:
+        """Return what is handed over for a request; None where its picture cannot be sent, which is stored."""
+        fault = fault_of(request.pictures)
+        try:
+            if fault is not None:
+                raise ImageError(fault)
+            return self._model.body(self._ask_of(request))
+        except (RefusedInputError, ImageError, GeometryError) as error:
+            row = error_row(error, self._asking(request))
+            self._writer.append(row)
+            self.n_asked += 1
+            self._listener.answered(request, row)
+            return None
 
     async def _wait_and_collect(self, batches: Sequence[OpenBatch]) -> None:
         until = time.monotonic() + self._settings.wait_seconds
@@ -223,13 +248,7 @@ class BatchAsker:
         return {request_id: self._ask_of(request) for request_id, request in requests.items()}, requests
 
     def _store_outcome(self, request: Request, outcome: Reply | ModelError, batch_id: str) -> None:
-        generation = self._generations.get(request.id, 0)
-        asking = Asking(
-            request_id=request.id,
-            seconds=None,
-            finished_at=utc_now().isoformat(timespec="milliseconds"),
-            extra={BATCHED: batch_id, **({GENERATION: generation} if generation else {})},
-        )
+        asking = self._asking(request, {BATCHED: batch_id})
         if isinstance(outcome, Reply):
             self._doubts.note(outcome)
             row = reply_row(outcome, asking)
@@ -242,6 +261,15 @@ class BatchAsker:
         if row.state.is_final:
             self._settled.add(request.id)
         self._listener.answered(request, row)
+
+    def _asking(self, request: Request, extra: JsonObject | None = None) -> Asking:
+        generation = self._generations.get(request.id, 0)
+        return Asking(
+            request_id=request.id,
+            seconds=None,
+            finished_at=utc_now().isoformat(timespec="milliseconds"),
+            extra={**(extra or {}), **({GENERATION: generation} if generation else {})},
+        )
 
     def _ask_of(self, request: Request) -> Ask:
         return Ask(

@@ -14,6 +14,7 @@ from eyechart.runs.matching import Matcher, gauge_for, parse_match
 from eyechart.runs.plan import choose_questions
 from eyechart.runs.plan_options import DEFAULT_TRANSPORT, PlanOptions, check_counts
 from eyechart.runs.showing import Shower
+from eyechart.runs.unreadable import fault_of, tell_unreadable
 from eyechart.schema import ModelIdentity, Question, View
 from eyechart.seen.check import ModelCheck, SeenTable, check_pictures
 from eyechart.seen.cost import Asking, Costing, asking_of
@@ -55,7 +56,9 @@ def check_benchmark(
             _check_matched(benchmark, questions, views, model, options, today, own_rules, costing) for model in models
         ]
         return SeenTable(tuple(checks), len(questions), today.isoformat())
-    native = _pictures(benchmark, questions, views, msgspec.structs.replace(options, transport=DEFAULT_TRANSPORT))
+    by_default = msgspec.structs.replace(options, transport=DEFAULT_TRANSPORT)
+    unreadable = _unreadable(benchmark, questions, views, by_default)
+    native = _pictures(benchmark, questions, views, by_default)
     asking = None if costing is None else _asking(benchmark, questions, native, costing, options.repeats)
     transport = parse_transport(options.transport)
     shown, is_fitted = native, transport.kind == "fit"
@@ -77,7 +80,7 @@ def check_benchmark(
             policies=policies,
         )
         checks.append(table.models[0])
-    return SeenTable(tuple(checks), len(questions), today.isoformat())
+    return SeenTable(tuple(checks), len(questions), today.isoformat(), unreadable)
 
 
 def _check_matched(
@@ -112,14 +115,24 @@ def _pictures(
     options: PlanOptions,
     fit: FitSize | None = None,
 ) -> tuple[ShownPicture, ...]:
-    """Return the pictures of every view of every question; those that a release lacks are left out."""
+    """Return the pictures of every view of every question; those that are missing or cannot be read are left out."""
     shower = Shower(benchmark, tuple(views), options, fit)
     return tuple(
         picture
         for question in questions
         for shown in shower.views_of(question)
+        if fault_of(shown.pictures or ()) is None
         for picture in shown_pictures(question.id, shown.condition, shown.pictures or ())
     )
+
+
+def _unreadable(
+    benchmark: Benchmark, questions: Sequence[Question], views: Sequence[View], options: PlanOptions
+) -> tuple[str, ...]:
+    """Say which questions are not asked because of their pictures, exactly as a run says it."""
+    shower = Shower(benchmark, tuple(views), options, None)
+    shown = ((question.id, one.pictures or ()) for question in questions for one in shower.views_of(question))
+    return tell_unreadable(shown, len(questions))
 
 
 def _asking(

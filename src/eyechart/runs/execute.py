@@ -30,7 +30,7 @@ from eyechart.runs.answers import GENERATION
 from eyechart.runs.listening import Listener
 from eyechart.runs.pace import Pace
 from eyechart.runs.patience import Patience
-from eyechart.runs.pictures import LazyPicture, PictureSource, name_place, weight_bytes
+from eyechart.runs.pictures import LazyPicture, PictureSource, weight_bytes
 from eyechart.runs.rate import Rate, RateLimits, Turn, check_rates
 from eyechart.runs.replies import Asking, error_row, reply_row
 from eyechart.runs.retrying import Retrying, Stop
@@ -38,6 +38,7 @@ from eyechart.runs.room import Room
 from eyechart.runs.sight import observed_seen
 from eyechart.runs.spending import CostDoubts, CountsSpending, Spending, SpendingLimits, check_spending
 from eyechart.runs.store import AnswerWriter
+from eyechart.runs.unreadable import fault_of
 from eyechart.runs.watch import Watch
 from eyechart.schema import JsonObject, ModelIdentity, Request, Response, Sampling, Seen, Value
 
@@ -159,7 +160,6 @@ class Asker:
             BadRequestError: If the provider refuses a parameter of the run.
             AuthenticationError: If the key is missing or refused.
             TransientModelError: If no server was ever reached.
-            ImageError: If a picture cannot be made; the message names question and view.
             StoreError: If an answer cannot be stored; only this drops what is in flight.
         """
         waiting = iter(requests)
@@ -192,16 +192,18 @@ class Asker:
 
     async def _settle(self, request: Request) -> None:
         """Ask one request until it is settled or given up, and store how it ended."""
+        fault = fault_of(request.pictures)
+        if fault is not None:
+            self._store(request, error_row(ImageError(fault), self._asking(request, time.monotonic(), 1)), None, ())
+            return
         pictures = tuple(self._pictures.send(picture) for picture in request.pictures)
         self._watch.begin(request)
         began = time.monotonic()
         try:
             await self._prepare(pictures)
             ended = await self._attempt(request, pictures)
-        except RefusedInputError as error:  # too large to be made here; the others are asked
+        except (RefusedInputError, ImageError, GeometryError) as error:  # no picture to send; the others are asked
             self._store(request, error_row(error, self._asking(request, began, 1)), None, ())
-        except (ImageError, GeometryError) as error:
-            self._end_by(name_place(error, f"{request.benchmark}/{request.question_id} in view {request.view}"))
         except EyechartError as error:
             self._end_by(error)
         else:

@@ -17,6 +17,7 @@ from eyechart.runs.ray_engine import RayWork, check_ray
 from eyechart.runs.registration import StudyPlan
 from eyechart.runs.shard import Shard
 from eyechart.runs.spending import BATCH_DISCOUNT, BatchSpending
+from eyechart.runs.unreadable import fault_of
 from eyechart.runs.view_store import ViewStore
 from eyechart.schema import ModelIdentity, Request, Sampling, TokenPrice, View
 from eyechart.seen.costs import estimate_dollars, token_price
@@ -102,8 +103,9 @@ def checked(options: RunOptions, benchmark: Benchmark, model: Model, views: Sequ
 
 
 def estimated_cost(requests: Sequence[Request], model: ModelIdentity, price: TokenPrice | None) -> float | None:
-    """Return what requests are expected to cost in US dollars, None where no price is known."""
-    return None if price is None else round(estimate_dollars(requests, model, price), 6)
+    """Return what requests are expected to cost in US dollars, None where no price is known; unreadable ones nothing."""
+    sent = [request for request in requests if fault_of(request.pictures) is None]
+    return None if price is None else round(estimate_dollars(sent, model, price), 6)
 
 
 def expected_cost(options: RunOptions, plan: Plan) -> float | None:
