@@ -70,8 +70,6 @@ def check(
     cost_flags.check()
     opened = open_named_benchmark(benchmark, data, option, boxes)
     named, _ = choose_views(opened, views)
-    if study_flags.is_used:
-        return study_flags.show(opened, named, limit, match=picture_flags.match_id(), json=json)
     today = datetime.datetime.now(tz=datetime.UTC).date()
     models = name_models(model, parse_pairs(setting, "--set"), today, base_url)
     planned = PlanOptions(
@@ -86,6 +84,8 @@ def check(
     rules = (*picture_flags.own_rules(), *models.rules)
     costing = cost_flags.costing()
     refuse_as_run(opened, named, models.opened, RunOptions(plan=planned, rules=rules, allows_faults=allow_faults))
+    if study_flags.is_used:
+        return study_flags.show(opened, named, limit, match=picture_flags.match_id(), json=json)
     table = check_benchmark(
         opened,
         named,
