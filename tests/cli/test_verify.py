@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from releases.made import QUESTIONS, make_release
+from releases.made import IMAGES, QUESTIONS, as_built_before, make_release
 
 from eyechart.cli._app import run_app
 
@@ -41,9 +41,7 @@ def test_explain_leaves_damaged_images_out(release, capsys):
 
 
 def test_what_is_known_stands_in_one_line_per_kind(tmp_path, capsys):
-    release = make_release(
-        tmp_path, [{**QUESTIONS[2], "image": f"p{n % 3}.png".replace("1.png", "1.jpg")} for n in range(5)]
-    )
+    release = make_release(tmp_path, [{**QUESTIONS[2], "image": IMAGES[n % 3]} for n in range(5)])
     assert run_app(["verify", str(release), "--jobs", "1", "--no-open"]) == 0
     shown = capsys.readouterr()
     lines = shown.out.splitlines()
@@ -53,6 +51,23 @@ def test_what_is_known_stands_in_one_line_per_kind(tmp_path, capsys):
     assert "0 errors, 2 warnings, 10 known" in shown.err
     run_app(["verify", str(release), "--jobs", "1", "--no-open", "--json"])
     assert sum(one["level"] == "known" for one in json.loads(capsys.readouterr().out)["findings"]) == 10
+
+
+def test_without_datasets_nothing_is_opened_and_that_is_said(release, capsys, monkeypatch):
+    monkeypatch.setattr("eyechart.releases.opening.can_open", lambda: False)
+    assert run_app(["verify", str(release), "--jobs", "1"]) == 0
+    assert "not opened as the card says, because datasets is not installed" in capsys.readouterr().err
+    assert run_app(["verify", str(release), "--jobs", "1", "--open"]) == 1
+    assert "hint: python -m pip install datasets" in capsys.readouterr().err
+
+
+def test_rows_of_an_earlier_build_are_named_with_what_helps(release, capsys):
+    as_built_before(release)
+    assert run_app(["verify", str(release), "--jobs", "1", "--no-open", "--explain", "--pixels", "0"]) == 0
+    shown = capsys.readouterr()
+    assert "answers: absent in 36 rows of original, crop_1x, crop_3x, …" in " ".join(shown.out.split())
+    assert "Where rows differ from what eyechart build writes" in shown.out
+    assert "the same eyechart build into the same folder writes its rows anew" in " ".join(shown.err.split())
 
 
 @pytest.mark.parametrize(("name", "message"), [("a.png", "a.png is a file"), ("gone", "gone does not exist")])

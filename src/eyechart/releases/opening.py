@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from eyechart.errors import MissingDependencyError
+from eyechart.errors import EyechartError
 from eyechart.releases.row_schema import FEATURES_FILE
 
 if TYPE_CHECKING:
@@ -49,10 +49,12 @@ def open_as_promised(root: Path, view_ids: Sequence[str]) -> tuple[OpenFailure, 
         view_ids: The configs to open.
 
     Raises:
-        MissingDependencyError: If ``datasets`` is not installed.
+        EyechartError: If ``datasets`` is not installed.
     """
     if not can_open():
-        raise MissingDependencyError("datasets (it opens a release as its card says)", "hub")
+        raise EyechartError(
+            "datasets is not installed, which opens a release as its card says", hint="python -m pip install datasets"
+        )
     if not view_ids:
         return ()
     # Not fork: a copy of a process whose libraries run threads can hang.

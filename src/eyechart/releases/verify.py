@@ -48,7 +48,7 @@ def verify_release(
     Raises:
         BenchmarkError: If the folder holds nothing that looks like a release.
         ImageError: If a process was killed, usually for lack of memory.
-        MissingDependencyError: If it is to be opened and ``datasets`` is not installed.
+        EyechartError: If it is to be opened and ``datasets`` is not installed.
     """
     contents, findings = check_papers(root)
     questions, absent = _files_by_question(contents)
