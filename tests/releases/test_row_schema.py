@@ -76,6 +76,7 @@ def test_no_value_is_changed_but_in_its_spelling_and_what_is_no_column_is_told(r
         ([1, "x"], "string"),
         ([2**70, 1], "string"),
         ([2**60 + 1, 0.5], "string"),
+        ([float("nan"), 2], "int64"),
     ],
 )
 def test_foreign_field_has_one_type_over_the_collection(values, kind):
@@ -98,7 +99,7 @@ def test_declared_features_are_read_back():
 def test_header_of_the_card_declares_the_same_features():
     yaml = pytest.importorskip("yaml")
     datasets = pytest.importorskip("datasets")
-    schema = (*FIELDS, *foreign_schema([{"b: c": "x"}])[0])
+    schema = (*FIELDS, *foreign_schema([{"b: c": "x", "Größe 😀": 1}])[0])
     read = yaml.safe_load("features:\n" + "\n".join(yaml_features(schema, "  ")))
     assert datasets.Features._from_yaml_list(read["features"]) == datasets.Features.from_dict(features(schema))
 
@@ -106,6 +107,15 @@ def test_header_of_the_card_declares_the_same_features():
 def rows_of(root, view_id):
     text = (root / "data" / view_id / "test" / "metadata.jsonl").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines()]
+
+
+def test_columns_of_a_newer_version_are_said_and_not_judged(tmp_path):
+    root = make_release(tmp_path, QUESTIONS[:1], views=("original",))
+    path = root / "metadata/validation_summary.json"
+    path.write_text(path.read_text().replace('"row_schema": 1', '"row_schema": 2'))
+    (finding,) = verify_release(root, n_processes=1).findings
+    assert (finding.level, finding.code) == ("warning", "features_differ")
+    assert "row_schema 2 is newer than 1" in finding.message
 
 
 def test_rows_of_every_view_have_the_same_keys_and_boxes_with_a_point(tmp_path):

@@ -79,6 +79,8 @@ FIELDS = (
 def typed_row(schema: Iterable[Field], values: Mapping[str, object]) -> JsonObject:
     """Return a row with every key of the schema in its order, each value in its type, None where it is missing.
 
+    NaN is how tables of numbers write a missing value.
+
     Example:
         >>> typed_row([Field("id", "string"), Field("box", "float64", 1), Field("x", "bool")], {"id": 7, "box": [1]})
         {'id': '7', 'box': [1.0], 'x': None}
@@ -112,7 +114,7 @@ def foreign_schema(rows: Iterable[Mapping[str, object]]) -> tuple[tuple[Field, .
     found: dict[str, list[object]] = {}
     for row in rows:
         for name, entry in row.items():
-            if entry is not None:
+            if not _is_missing(entry):
                 found.setdefault(name, []).append(entry)
     fields, told = [], []
     for name, entries in found.items():
@@ -167,7 +169,7 @@ def yaml_features(schema: Iterable[Field], indent: str) -> list[str]:
         if field.name == "file_name":
             lines += [f"{indent}- name: image", f"{indent}  dtype: image"]
             continue
-        name = field.name if _PLAIN_NAME.fullmatch(field.name) else json.dumps(field.name)
+        name = field.name if _PLAIN_NAME.fullmatch(field.name) else json.dumps(field.name, ensure_ascii=False)
         kind = f"dtype: {field.kind}" if field.depth == 0 else f"list: {field.kind}"
         nested = [f"{indent}  {'  ' * level}list:" for level in range(field.depth - 1)]
         lines += [f"{indent}- name: {name}", *nested, f"{indent}  {'  ' * len(nested)}{kind}"]
@@ -197,8 +199,12 @@ def as_text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
+def _is_missing(value: object) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
 def _typed(field: Field, depth: int, value: object) -> object:
-    if value is None:
+    if _is_missing(value):
         return None
     if depth:
         entries = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]

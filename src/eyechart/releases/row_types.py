@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping
 
 from eyechart.releases.contents import Contents, Row
 from eyechart.releases.findings import Finding, Level, found
-from eyechart.releases.row_schema import FEATURES_FILE, FIELDS, Field, misfit, read_features
+from eyechart.releases.row_schema import FEATURES_FILE, FIELDS, SCHEMA_VERSION, Field, misfit, read_features
 from eyechart.schema import Value
 
-_CANONICAL_KEYS = frozenset(field.name for field in FIELDS)
 # Their absence has a finding of its own.
 _NEEDED = frozenset({"file_name", "question", "view_id", "width", "height"})
 _N_VIEWS_SHOWN = 3
@@ -51,6 +50,11 @@ def check_types(contents: Contents) -> Iterator[Finding]:
         for one in row_deviations(contents):
             yield _finding(one, None, "warning")
         return
+    version = _version(contents)
+    if version > SCHEMA_VERSION:
+        message = f"row_schema {version} is newer than {SCHEMA_VERSION}, the last that this eyechart knows"
+        yield found("features_differ", "metadata/validation_summary.json", message, level="warning")
+        return
     declared = read_features(contents.features)
     if declared is None or declared[: len(FIELDS)] != FIELDS:
         yield found("features_differ", FEATURES_FILE)
@@ -73,7 +77,13 @@ def row_deviations(contents: Contents) -> tuple[RowDeviation, ...]:
 
 def is_typed(contents: Contents) -> bool:
     """Return whether a release says of itself that it has the declared columns."""
-    return isinstance(contents.summary, Mapping) and isinstance(contents.summary.get("row_schema"), int)
+    return _version(contents) > 0
+
+
+def _version(contents: Contents) -> int:
+    """Return the version of the columns that a release says it has, 0 where it says none."""
+    said = contents.summary.get("row_schema") if isinstance(contents.summary, Mapping) else None
+    return said if isinstance(said, int) else 0
 
 
 def _deviations_of(
