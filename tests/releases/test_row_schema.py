@@ -120,13 +120,13 @@ def test_columns_of_a_newer_version_are_said_and_not_judged(tmp_path):
 
 def test_rows_of_every_view_have_the_same_keys_and_boxes_with_a_point(tmp_path):
     rows = [dict(row) for row in QUESTIONS]
-    rows[0] |= {"mixed": 1, "listed": [1], "rating": 4}
+    rows[0] |= {"mixed": 1, "listed": [1], "rating": 4, "view_id": "mine"}
     rows[1] |= {"mixed": "one", "rating": 0.5}
     (tmp_path / "source").mkdir()
     write_source(tmp_path / "source", rows)
     out = tmp_path / "release"
     report = build_release(open_source(tmp_path / "source"), out, settings(), n_processes=1)
-    assert [text.split(" ")[2] for text in report.fields] == ["mixed", "listed"]
+    assert [text.split(" ")[2] for text in report.fields] == ["view_id", "mixed", "listed"]
     keys = [*(field.name for field in FIELDS), "n_signs", "mixed", "rating"]
     for view_id in VIEW_IDS:
         for row in rows_of(out, view_id):

@@ -15,8 +15,7 @@ from eyechart.releases.curation import curate
 from eyechart.releases.journal import BuiltImage, Journal, is_whole, read_built, write_if_changed
 from eyechart.releases.layout import BuildSettings, PlannedImage, check_unique_names, plan_release
 from eyechart.releases.papers import write_papers
-from eyechart.releases.row_schema import foreign_schema
-from eyechart.releases.rows import encode_document, foreign_fields
+from eyechart.releases.rows import encode_document, tell_fields
 from eyechart.releases.stems import SplitReport
 from eyechart.schema import Question, Value
 
@@ -104,7 +103,7 @@ def build_release(
         n_removed=n_removed,
         stems=curated.split_report,
         checklist=closing_checklist(curated, settings, out),
-        fields=foreign_schema(map(foreign_fields, questions))[1],
+        fields=tell_fields(questions),
     )
 
 

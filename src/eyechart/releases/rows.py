@@ -1,13 +1,13 @@
 """The rows of a release: ``dataset.json`` and ``data/<view>/test/metadata.jsonl``."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from string import ascii_uppercase
 
 import msgspec
 
 from eyechart.geometry import target_of, union
 from eyechart.releases.layout import PlannedImage
-from eyechart.releases.row_schema import FIELDS, Field, as_text, typed_row
+from eyechart.releases.row_schema import FIELDS, Field, as_text, foreign_schema, typed_row
 from eyechart.releases.source_terms import source_name
 from eyechart.schema import Box, Crop, Downsample, JsonObject, Number, Question, Size, TargetOnly, View, Whiteground
 from eyechart.views import kind_of
@@ -73,10 +73,21 @@ def canonical_row(question: Question, original: PlannedImage) -> JsonObject:
     return {**{name: entry for name, entry in row.items() if entry is not None}, **foreign_fields(question)}
 
 
+_OWN_NAMES = frozenset({"image", *(field.name for field in FIELDS)})
+_TAKEN_OVER = frozenset({"source_question_id", "source_image_id"})
+
+
 def foreign_fields(question: Question) -> JsonObject:
     """Return the foreign fields of a question that do not stand under a name of ours."""
-    own = {"image", *(field.name for field in FIELDS)}
-    return {name: entry for name, entry in question.extra.items() if name not in own}
+    return {name: entry for name, entry in question.extra.items() if name not in _OWN_NAMES}
+
+
+def tell_fields(questions: Sequence[Question]) -> tuple[str, ...]:
+    """Return one sentence for each foreign field that is no column, or is written otherwise than its source gave it."""
+    given = {name: None for question in questions for name, entry in question.extra.items() if entry is not None}
+    ours = [name for name in given if name in _OWN_NAMES - _TAKEN_OVER]
+    dropped = tuple(f"the field {name} of a source is left out: a release has its own column {name}" for name in ours)
+    return (*dropped, *foreign_schema(map(foreign_fields, questions))[1])
 
 
 def encode_rows(rows: Iterable[Mapping[str, object]]) -> bytes:
