@@ -14,6 +14,18 @@ from eyechart.wording import FilePrompt, is_prompt_file
 
 DEFAULT_PROMPT = "letter_normalized"
 DEFAULT_SCORER = "option_letter"
+# Names of models and products by which some call the provider.
+_OFTEN_CALLED = {
+    "alibaba": "dashscope",
+    "chatgpt": "openai",
+    "claude": "anthropic",
+    "gemini": "google",
+    "gpt": "openai",
+    "huggingface": "hf",
+    "qwen": "dashscope",
+    "transformers": "hf",
+    "vertex": "google",
+}
 
 
 def open_benchmark(name: str, data: Path | None = None, options: Mapping[str, object] | None = None) -> Benchmark:
@@ -60,6 +72,8 @@ def open_model(spec: str, options: ModelOptions | None = None) -> Model:
     provider, separator, name = spec.partition("/")
     if provider not in names("model"):
         error = unknown_name("model provider", provider, names("model"))
+        if provider.lower() in _OFTEN_CALLED:
+            error = UsageError(error.message, hint=f"did you mean {_OFTEN_CALLED[provider.lower()]}?")
         more = "" if separator else "; a model is written provider/name, for example openai/gpt-4o"
         raise UsageError(error.message, hint=error.hint + more)
     if not separator or not name:

@@ -10,9 +10,9 @@ import msgspec
 
 from eyechart.batching import AsksInBatches
 from eyechart.errors import UsageError
-from eyechart.kinds import Benchmark, HoldsRelease, Model, Prompt, ReviewsPlan, TakesGold, TakesSizes
+from eyechart.kinds import Benchmark, Model, Prompt, ReviewsPlan, TakesGold, TakesSizes
 from eyechart.opening import DEFAULT_SCORER, open_scorer
-from eyechart.releases.fitness import check_fitness
+from eyechart.releases.fitness import check_collection
 from eyechart.runs.answers import CARRIED, stale_ids
 from eyechart.runs.batch_records import BatchLog
 from eyechart.runs.batches import BatchAsker, BatchDesk, BatchSettings
@@ -148,30 +148,18 @@ def _ask_all(
         price=options.price,
         estimated_dollars=expected_cost(options, plan),
         scorer=options.scorer,
-        allowed_faults=_check_collection(benchmark, plan, options),
+        allowed_faults=check_collection(
+            benchmark,
+            [question.id for question in plan.questions],
+            plan.views,
+            allows_faults=options.allows_faults,
+        ),
         protocol=options.protocol,
     )
     session = _Session(benchmark, model, plan, options, listener, ahead=ahead, origin=origin)
     del plan  # its view images are on the disk now
     stop = session.ask_missing()
     return session.result(stop)
-
-
-def _check_collection(benchmark: Benchmark, plan: Plan, options: RunOptions) -> tuple[str, ...]:
-    """Return the errors of a published collection that the user allows; none for any other benchmark.
-
-    Raises:
-        BenchmarkError: If it has errors and they are not allowed.
-    """
-    if not isinstance(benchmark, HoldsRelease):
-        return ()
-    return check_fitness(
-        benchmark.root,
-        [question.id for question in plan.questions],
-        plan.views,
-        has_images=not benchmark.is_streamed,
-        allows_faults=options.allows_faults,
-    )
 
 
 class _Session:

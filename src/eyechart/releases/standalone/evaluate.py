@@ -2,6 +2,7 @@
 
 import argparse
 import csv
+import io
 import json
 import math
 import sys
@@ -205,8 +206,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for key, answer in read_answers(path, ids, tuple(families), options.view):
             if answers.setdefault(key, answer) != answer:
                 raise SystemExit(f"error: {path}: another response to {key[0]} in {key[1]}; keep one row")
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a task's name may hold what the terminal lacks
+        sys.stdout.reconfigure(errors="backslashreplace")
     report = evaluate(samples, answers, tuple(families), families, options.mode)
-    sys.stdout.write(json.dumps(report, indent=2, ensure_ascii=False) + "\n" if options.json else _table(report))
+    sys.stdout.write(json.dumps(report, indent=2) + "\n" if options.json else _table(report))
     return 0
 
 
