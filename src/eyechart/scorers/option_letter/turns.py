@@ -1,0 +1,101 @@
+"""Where a response ends: at an end token, or where the model goes on with a turn or a question of its own."""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from eyechart.scorers.option_letter.traced import Traced
+
+# End tokens and headers of turns, by the public chat templates of the model families; read after folding, so that a
+# full-width bar is a plain one.
+_TURNS = re.compile(
+    r"(?P<end><\|(?:im_end|eot_id|eom_id|end_of_text|endoftext|end_of_turn|end_of_turn_token|end[_▁]of[_▁]sentence|end"
+    r"|eot|eos|eom|return|endofassistant|message_sep)\|>|</s>|<(?:eos|eot|eod|eoa|end_of_turn|end_of_utterance|endoftext)>"
+    r"|\[EOS\])"
+    r"|(?P<other><\|(?:im_start|start_header_id|start|start_of_role|turn)\|>\s?(?:user|human|system|tool|ipython)\b"
+    r"|<start_of_turn>\s?(?:user|system)\b|<\|(?:user|human|system|observation)\|>|\[INST\])"
+    r"|(?P<own><\|(?:im_start|start_header_id|start|start_of_role|turn)\|>\s?(?:assistant|model)\b"
+    r"|<start_of_turn>\s?model\b|<\|assistant\|>|\[/INST\])"
+    r"|(?P<think><(?:think|thinking|thoughts?|analysis|reasoning)>)"
+    r"|(?P<thought></(?:think|thinking|thoughts?|analysis|reasoning)>)"
+    r"|(?P<struck><s>)",
+    re.IGNORECASE,
+)
+_HEADER_REST = re.compile(r"(?:<\|(?:end_header_id|end_of_role|message)\|>)?\s{0,2}")
+# Headings with which a model goes on to ask itself: of few-shot prompts, of chat transcripts, of instruction data.
+_HEADINGS = (
+    *("Question", "QUESTION", "Q", "Human", "HUMAN", "User", "USER", "Instruction", "Input", "Problem", "Exercise"),
+    *("Example", "问题", "問題", "题目", "題目", "用户", "質問", "Frage", "Pregunta", "Pergunta", "Domanda", "Вопрос"),
+)
+_ASKED = re.compile(
+    r"(?:(?P<line>\n)|(?<=[.!?。)] )|(?<=[.!?。)]))[ #*>]{0,6}"
+    rf"(?:(?:Next|New|Another|Follow-up)\s)?(?:{'|'.join(_HEADINGS)})(?:\s?#?\d{{1,3}})?[ *]{{0,3}}:"
+)
+_MOST_QUESTIONS = 4
+"""So many headings are tried; what is asked later stands behind them."""
+
+
+class OwnQuestion(NamedTuple):
+    """Where the model begins to ask itself, and whether on a line of its own."""
+
+    start: int
+    begins_line: bool
+
+
+def own_turn(read: Traced) -> Traced:
+    """Keep the model's first turn: up to its end token, without an echoed prompt before it.
+
+    An end token before which nothing was said, or only thinking, ends nothing.
+
+    Example:
+        >>> own_turn(Traced("B<|im_end|><|im_start|>user And the hat?<|im_end|>C")).text
+        'B'
+    """
+    text = read.text
+    if "<" not in text and "[" not in text:
+        return read
+    begin, position, end = 0, 0, None
+    is_own, is_thinking, is_struck, has_said = True, False, False, False
+    for mark in _TURNS.finditer(text):
+        if end is None and is_own and not is_thinking and text[position : mark.start()].strip():
+            has_said = True
+        position = mark.end()
+        kind = mark.lastgroup
+        if kind == "think":
+            is_thinking = True
+        elif kind == "thought":
+            if not is_thinking:  # opened in the prompt: all before it was thinking
+                end = None
+            is_thinking, has_said = False, has_said and end is not None
+        elif kind == "struck":
+            is_struck = has_said
+        elif kind == "end" and is_struck and mark.group() == "</s>":
+            is_struck = False
+        elif kind == "own":
+            position = _HEADER_REST.match(text, position).end()  # type: ignore[union-attr] -- it may be empty
+            if not is_own and not has_said:
+                begin = position
+            is_own = True
+        elif has_said and is_own and end is None:
+            end = mark.start()
+        if kind == "other":
+            is_own = False
+    return read.cut(begin, len(text) if end is None else end)
+
+
+def own_questions(text: str) -> Iterator[OwnQuestion]:
+    r"""Yield where the model asks itself a question after it has said something.
+
+    Example:
+        >>> list(own_questions("Question: Which?\nAnswer: B\n\nQuestion: Why?"))
+        [OwnQuestion(start=27, begins_line=True)]
+    """
+    if ":" not in text or not any(heading in text for heading in _HEADINGS):
+        return
+    n_found = 0
+    for match in _ASKED.finditer(text):
+        if text[: match.start()].strip():
+            yield OwnQuestion(match.start(), match["line"] is not None)
+            n_found += 1
+            if n_found == _MOST_QUESTIONS:
+                return
