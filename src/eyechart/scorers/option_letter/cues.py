@@ -128,6 +128,7 @@ FOREIGN_NOUNS = (
     *("đáp án", "opción correcta", "opção correta", "alternativa correta", "opzione corretta", "bonne option"),
 )
 # Up to two adjectives, a link, articles and the word for "option". Negated forms do not fit the link.
+FOREIGN_NOUNS_SINCE_2 = (*FOREIGN_NOUNS, "option correcte", "richtige option", "opção certa", "réponse correcte")
 _FOREIGN_IS = "es|est|ist|è|é|to|is|är|adalah|là|คือ|هي|هو|है"
 _FOREIGN_LINK = (
     r"(?:\s(?!(?:no|nicht|pas|não|non|nao|niet|nie|не|ni)\b)[^\W\d_]{2,12}){0,2}?"

@@ -154,8 +154,9 @@ def _before_verdicts(passage: Passage) -> Iterator[_Declared]:
 
 def _after_foreign_nouns(passage: Passage) -> Iterator[_Declared]:
     """Yield "la respuesta es X", "Antwort: X", "réponse : X", and since version 2 "elijo X", "ich wähle X"."""
-    linking = cues.FOREIGN_LINK if passage.version == 1 else cues.FOREIGN_LINK_SINCE_2
-    for noun, start in _keywords(passage.lowered, cues.FOREIGN_NOUNS):
+    is_first = passage.version == 1
+    linking = cues.FOREIGN_LINK if is_first else cues.FOREIGN_LINK_SINCE_2
+    for noun, start in _keywords(passage.lowered, cues.FOREIGN_NOUNS if is_first else cues.FOREIGN_NOUNS_SINCE_2):
         link = linking.match(passage.text, start + len(noun))
         if link is not None and _LETTER.match(passage.text, link.end()):
             yield _Declared(start, link.end())

@@ -14,11 +14,11 @@ from eyechart.scorers.option_letter.containers import (
 from eyechart.scorers.option_letter.declarations import find_declaration
 from eyechart.scorers.option_letter.held import Held, lay_out
 from eyechart.scorers.option_letter.markup import plain
-from eyechart.scorers.option_letter.option_texts import OptionTexts, options_of, tokens
+from eyechart.scorers.option_letter.option_texts import LETTERS, OptionTexts, options_of, tokens
 from eyechart.scorers.option_letter.passage import Finding, Passage
 from eyechart.scorers.option_letter.refusals import says_cannot_tell
 from eyechart.scorers.option_letter.traced import Traced
-from eyechart.scorers.option_letter.turns import own_questions, own_turn
+from eyechart.scorers.option_letter.turns import own_questions, own_turn, without_struck
 
 Mode = Literal["strict", "lenient"]
 
@@ -46,6 +46,8 @@ LENIENT_RULES = (
     lenient.find_number_word,
     lenient.find_position,
 )
+IN_A_FORMULA = (placement.find_whole_letter, placement.find_enumerated, lenient.find_equal_text)
+"""What is read in a box around a formula: its letters name quantities."""
 BESIDE_ANOTHER_ANSWER = (
     *STRICT_RULES,
     lenient.find_lower_enumerator,
@@ -97,6 +99,16 @@ def extract(text: str, choices: tuple[str, ...], mode: Mode = "strict", version:
     if not text.strip():
         return Extraction(None, reason="empty")
     return _read_first(text, choices, mode) if version == 1 else _read_second(text, choices).extraction(mode)
+
+
+def own_answer(text: str, choices: tuple[str, ...]) -> Traced:
+    """Return the part of a response that version 2 reads: without thinking, up to where the model's own turn ends.
+
+    Example:
+        >>> own_answer("<think>A?</think>B</s> C", ("red", "blue")).text
+        'B'
+    """
+    return _read_second(text, choices).whole
 
 
 class _Part:
@@ -169,7 +181,7 @@ def _first_part(text: str, choices: tuple[str, ...]) -> _Part | Extraction:
 @lru_cache(maxsize=8)
 def _read_second(text: str, choices: tuple[str, ...]) -> "_Answer":
     """Return a response as version 2 reads it, kept for the second mode: up to where its answer ends."""
-    read = without_thinking(without_tokens(own_turn(tokens_as_tags(read_characters(text)))))
+    read = without_thinking(without_tokens(without_struck(own_turn(tokens_as_tags(read_characters(text))))))
     for asked in own_questions(read.text):
         answer = _Answer(read.cut(0, asked.start), choices)
         if answer.is_given(before_a_line=asked.begins_line):
@@ -181,6 +193,7 @@ class _Answer:
     """A response without tokens and thinking: its containers in the order in which they speak, and what is outside."""
 
     def __init__(self, read: Traced, choices: tuple[str, ...]) -> None:
+        self.whole = read
         self._choices = choices
         self._laid = lay_out(read)
         self._held = [(held, _Part(held.content, choices, 2, held.container)) for held in self._laid.containers]
@@ -209,10 +222,14 @@ class _Answer:
         for held, part in self._held:
             if held.is_conflicting:
                 return Extraction(None, rule=held.container, reason="conflict")
+            if held.is_formula and not any(rule(part.passage) for rule in IN_A_FORMULA):
+                foreign.append((held, part))
+                continue
             said = part.extraction("lenient")
             if said.letter or said.reason in {"conflict", "duplicate_choice"}:
                 return self._decided(part, mode)
-            if held.is_withheld or said.reason != "no_option_letter":
+            is_quantity = held.container == "box" and said.reason == "beyond_range" and not self._is_next(held)
+            if held.is_withheld or (said.reason != "no_option_letter" and not is_quantity):
                 return self._declared_after(held, part, mode)
             foreign.append((held, part))
         if not foreign:
@@ -220,6 +237,12 @@ class _Answer:
         is_pointed_to = all(held.is_pointer for held, _ in foreign)
         read = self._outside.extraction(mode) if is_pointed_to else self._beside(mode)
         return read if read.letter or read.reason == "conflict" else foreign[0][1].extraction(mode)
+
+    def _is_next(self, held: Held) -> bool:
+        """Return whether a box holds the letter after the last option, for an option of the model's own, or Z."""
+        letter = held.content.text.strip(" ().$")
+        n_options = len(options_of(self._choices, 2).letters)
+        return letter in {LETTERS[n_options : n_options + 1], "Z"}
 
     def _decided(self, part: _Part, mode: Mode) -> Extraction:
         """Return what a container says; if it holds an option's text, the letter may be stated outside."""

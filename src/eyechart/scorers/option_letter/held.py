@@ -17,6 +17,10 @@ from eyechart.scorers.option_letter.traced import Edit, Traced
 
 MOST_OF_A_KIND = 3
 """So many of the last tags and boxes are looked into."""
+MOST_FIELDS = 32
+"""So many of the last answer fields of JSON objects are looked at."""
+LONGEST_LIST = 400
+"""So many characters of a list in an answer field are read."""
 
 _WITHHELD = re.compile(
     r"\W*(?:(?:i am |i'm )?(?:unknown|none|n/?a|null|nan|undefined|unsure|uncertain|not sure|no answer|unanswerable"
@@ -28,6 +32,8 @@ _POINTER = re.compile(
     r"|answer|letter|option|choice|text)(?:\s(?:above|below|here|letter))?\W*",
     re.IGNORECASE,
 )
+# Signs of a formula; its letters are quantities. Typefaces are removed before this is asked.
+_FORMULA = re.compile(r"[=<>^_]|\\(?!(?:quad|qquad|left|right|displaystyle)\b)[A-Za-z]+")
 _QUOTES = re.compile(r"[\"']")
 
 
@@ -54,6 +60,11 @@ class Held(NamedTuple):
         return len(self.content.text) <= _LONGEST_WORDS and _WITHHELD.fullmatch(self.content.text) is not None
 
     @property
+    def is_formula(self) -> bool:
+        """Whether it is a box around a formula, whose letters name quantities and no options."""
+        return self.container == "box" and _FORMULA.search(self.content.text) is not None
+
+    @property
     def is_pointer(self) -> bool:
         """Whether it holds no answer but says where one stands, "see above", or a word of the prompt."""
         return len(self.content.text) <= _LONGEST_WORDS and _POINTER.fullmatch(self.content.text) is not None
@@ -76,7 +87,7 @@ def lay_out(read: Traced) -> Laid:
     Example:
         >>> laid = lay_out(Traced("<answer>\\boxed{C}</answer> The area is \\boxed{42}. Answer: C"))
         >>> [(held.container, held.content.text) for held in laid.containers], laid.outside.text
-        ([('box', 'C'), ('tag', ' '), ('box', '42')], '\n The area is \n. Answer: C')
+        ([('box', 'C'), ('box', '42')], '\n The area is \n. Answer: C')
     """
     if "\\" in read.text:
         for _ in range(3):  # \text{\textbf{B}} and one level more
@@ -110,7 +121,9 @@ def _tagged(read: Traced, tags: list[re.Match[str]], family: str) -> Iterator[He
         inner = [*_boxes(content), *_json(content)]
         for held in inner:
             yield held._replace(start=start, end=end)
-        yield Held(_without(content, [(held.start, held.end) for held in inner]), "tag", start, end)
+        rest = _without(content, [(held.start, held.end) for held in inner])
+        if not inner or rest.text.strip():
+            yield Held(rest, "tag", start, end)
 
 
 def _boxes(read: Traced) -> Iterator[Held]:
@@ -126,7 +139,8 @@ def _json(read: Traced) -> Iterator[Held]:
     first_brace = read.text.find("{")
     if first_brace < 0:
         return
-    fields = fields_of_last_object(read.text, list(FIELD.finditer(read.text, first_brace)))
+    found = list(FIELD.finditer(read.text, first_brace))[-MOST_FIELDS:]
+    fields = fields_of_last_object(read.text, found)
     if not fields:
         return
     start = read.text.rfind("{", 0, fields[0].start())
@@ -145,8 +159,9 @@ def _field_value(read: Traced, field: re.Match[str]) -> Traced:
     if field["other"] is None:
         return value_of(read, field)
     if field["other"] == "[":
-        end = read.text.find("]", field.end())
-        content = read.cut(field.end(), len(read.text) if end < 0 else end)
+        longest = min(field.end() + LONGEST_LIST, len(read.text))
+        end = read.text.find("]", field.end(), longest)
+        content = read.cut(field.end(), longest if end < 0 else end)
         return content.edited(Edit(quote.start(), quote.end(), "") for quote in _QUOTES.finditer(content.text))
     return read.cut(field.start("other"), field.end("other"))
 

@@ -40,6 +40,7 @@ _POSITION = re.compile(
     rf"\b(?:the|my|answer:)\s(?P<place>{'|'.join(_PLACES)}|last)\s(?:(?:given|listed)\s)?(?:option|choice|answer|alternative)\b",
     re.IGNORECASE,
 )
+_NO_IN_PASSING = re.compile(r"no (?:doubt|question|longer|matter|problem|other|one|idea|further|more)\b")
 _UNFINISHED = re.compile(
     r"(?:\b(?:and|or|but|the|an?|with|because|of|to|as|than|if)|(?<!\bit )(?<!\bthat )(?<!\bthis )\bis)\s?[,:]?\s?$"
 )
@@ -118,6 +119,7 @@ def find_contained_text(passage: Passage) -> Finding | None:
         for occurrence in passage.options.occurrences(passage.lowered)
         if not _is_refused(occurrence.start, occurrence.end, passage.refusals)
         and not passage.is_rejected(occurrence.start, occurrence.end)
+        and (passage.version == 1 or not _NO_IN_PASSING.match(passage.lowered, occurrence.start))
     ]
     letters = {passage.options.letters[occurrence.choice] for occurrence in found}
     if not letters:

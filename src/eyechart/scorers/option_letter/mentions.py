@@ -57,6 +57,7 @@ _NO_NEGATION = frozenset(
 _TRIGGERS = _NEGATORS | {pair.split()[1] for pair in _NEGATING_PAIRS}
 _WORD_EDGE = "\"'()[]{}<>|"
 _FOREIGN_CLAUSE_WORDS = words("aber ma maar mais mas pero sino sondern")
+_NONE_OF = re.compile(r"\bnone of\b", re.IGNORECASE)
 _DENIERS = words("cannot none not nothing never no")
 # What a negation in front of "the … 的" and "is" describes is another thing: "the car that is not parked is red".
 _CJK_ATTRIBUTE = re.compile(r"的[^是]{0,20}是")
@@ -104,6 +105,7 @@ _OR = re.compile(r"\b(?:or|nor|oder|ou|или)\b|/|或|还是|還是|または|�
 _LETTER_NEXT = re.compile(rf"[A-Z]{AFTER_LETTER}")
 # A conjunction between two letters of another language: "A o C". It follows no English article.
 _FOREIGN_OR = re.compile(rf" (?:oder|und|ou|et|o|y|e|или|и) [(\[\"']?[A-Z]{AFTER_LETTER}")
+_MEASURE = re.compile(r" (?:can|choice|look|match|does?) of ")
 _REJECTED_IN_JAPANESE = re.compile(rf"{CLOSING}{{0,3}}\s?(?:では|じゃ)なく")
 _MERELY_DESCRIBED = re.compile(r"\sone\s(?:(?:is|was)\snot|isn't|wasn't)\s[a-z]{2,20}(?:ing|ed)\b")
 _PLURAL_REJECTION = re.compile(rf"{CLOSING}{{0,3}}\s(?:are|were|do|can|look|seem)\b", re.IGNORECASE)
@@ -174,6 +176,8 @@ def is_word(text: str, start: int, version: int) -> bool:
         return False
     if version > 1 and _FOREIGN_OR.match(text, start + 1):
         return False
+    if version > 1 and _MEASURE.match(text, start + 1):
+        return True
     return following[1].casefold() not in (_AFTER_OPTION_A if letter == "A" else _AFTER_OPTION_I)
 
 
@@ -199,7 +203,10 @@ def is_negated_before(text: str, start: int, version: int, n_words: int = 6) -> 
         negator = _CJK_NEGATOR.search(clause)
         if negator is not None and (version == 1 or not _CJK_ATTRIBUTE.search(clause, negator.end())):
             return True
-    return _has_negator(clause.lower().split(), n_words, version)
+    words = clause.lower().split()
+    if version > 1 and _NONE_OF.search(clause) and _CLAUSE_WORDS.isdisjoint(words):
+        return True
+    return _has_negator(words, n_words, version)
 
 
 def _has_negator(words: list[str], n_words: int, version: int) -> bool:
@@ -222,6 +229,7 @@ def _has_negator(words: list[str], n_words: int, version: int) -> bool:
             before = [word.strip(_WORD_EDGE) for word in words[: len(words) - len(bare) + index]]
             if version == 1 or not governs_something_else(before, word, bare[index + 1 :]):
                 return True
+            return _has_negator(before, n_words, version)
     return False
 
 
@@ -241,7 +249,8 @@ def is_negated_after(text: str, end: int, version: int) -> bool:
     """
     if version > 1 and _MERELY_DESCRIBED.match(text, end):
         return False
-    if _REJECTED_AFTER.match(text, end):
+    if _REJECTED_AFTER.match(text, end) or (version > 1 and text.startswith(", is ", end)
+                                            and _REJECTED_AFTER.match(text, end + 1)):
         return True
     return version > 1 and _REJECTED_IN_JAPANESE.match(text, end) is not None
 

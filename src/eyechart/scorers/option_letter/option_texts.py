@@ -25,8 +25,9 @@ _SIGNED = re.compile(r"(?<![\w)]\s)(?<![\w)])[-−+]$")
 _IS_CJK = re.compile(rf"[{CJK}]")
 # What may stand between two words of an option in a response, whatever stands there in the option.
 _BETWEEN_WORDS = r"[\s.,;:!?'\"()\[\]{}/|*_–—-]"
+_NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(NUMBER_WORDS)})\b")
 _COUNTED = re.compile(
-    r"\b(?:there (?:are|were)|i (?:can )?(?:see|count)|i counted|total (?:of|is)|exactly|it is|answer is|number is)"
+    r"\b(?:there (?:is|are|was|were)|i (?:can )?(?:see|count)|i counted|total (?:of|is)|exactly|it is|answer is|number is)"
     r" (?:about |exactly |a total of )?(?P<word>[a-z]{3,6})\b"
 )
 
@@ -124,6 +125,8 @@ class OptionTexts:
         if not any(character.isdigit() for text in self.exact for character in text):
             return
         by_number = {own[0]: index for index, own in enumerate(self._numbers) if len(own) == 1}
+        if len({word for word in _NUMBER_WORD.findall(lowered) if word not in {"one", "zero"}}) > 1:
+            return
         for counted in _COUNTED.finditer(_unified(lowered)):
             index = by_number.get(NUMBER_WORDS.get(counted["word"], ""))
             if index is not None:

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
-from eyechart.scorers.option_letter.traced import Traced
+from eyechart.scorers.option_letter.traced import Edit, Traced
 
 # End tokens and headers of turns, by the public chat templates of the model families; read after folding, so that a
 # full-width bar is a plain one.
@@ -31,6 +32,9 @@ _ASKED = re.compile(
     r"(?:(?P<line>\n)|(?<=[.!?。)] )|(?<=[.!?。)]))[ #*>]{0,6}"
     rf"(?:(?:Next|New|Another|Follow-up)\s)?(?:{'|'.join(_HEADINGS)})(?:\s?#?\d{{1,3}})?[ *]{{0,3}}:"
 )
+# A question with options, below an answer: few-shot prompts without headings.
+_ASKED_WITH_OPTIONS = re.compile(r"\n[^\n]{8,300}\?\s{0,3}\n\s{0,3}\(?A[.):]")
+_STRUCK = re.compile(r"(?<=\w )<s>[^<>\n]{1,200}</s>", re.IGNORECASE)
 _MOST_QUESTIONS = 4
 """So many headings are tried; what is asked later stands behind them."""
 
@@ -90,12 +94,23 @@ def own_questions(text: str) -> Iterator[OwnQuestion]:
         >>> list(own_questions("Question: Which?\nAnswer: B\n\nQuestion: Why?"))
         [OwnQuestion(start=27, begins_line=True)]
     """
-    if ":" not in text or not any(heading in text for heading in _HEADINGS):
-        return
-    n_found = 0
-    for match in _ASKED.finditer(text):
-        if text[: match.start()].strip():
-            yield OwnQuestion(match.start(), match["line"] is not None)
-            n_found += 1
-            if n_found == _MOST_QUESTIONS:
-                return
+    found: list[OwnQuestion] = []
+    if ":" in text and any(heading in text for heading in _HEADINGS):
+        asked = (OwnQuestion(match.start(), match["line"] is not None) for match in _ASKED.finditer(text))
+        found += islice((one for one in asked if text[: one.start].strip()), _MOST_QUESTIONS)
+    if "?" in text and "\n" in text:
+        asked = (OwnQuestion(match.start(), begins_line=False) for match in _ASKED_WITH_OPTIONS.finditer(text))
+        found += islice((one for one in asked if text[: one.start].strip()), _MOST_QUESTIONS)
+    yield from sorted(found)
+
+
+def without_struck(read: Traced) -> Traced:
+    """Drop what is struck out with <s> inside a sentence; at the beginning that token begins the text.
+
+    Example:
+        >>> without_struck(Traced("The lid is <s>red</s> blue")).text
+        'The lid is  blue'
+    """
+    if "<" not in read.text:
+        return read
+    return read.edited(Edit(match.start(), match.end(), "") for match in _STRUCK.finditer(read.text))
