@@ -124,9 +124,7 @@ def open_scorer(scorer_id: str = DEFAULT_SCORER) -> tuple[Scorer, str]:
     versions = versions_of(scorer)
     if version not in map(str, versions):
         known = f"version {versions[0]}" if len(versions) == 1 else f"versions {', '.join(map(str, versions))}"
-        raise UsageError(
-            f"scorer {scorer_id!r}: this eyechart has {known}", hint=f"use {name}.{mode}@{scorer.version}"
-        )
+        raise UsageError(f"scorer {scorer_id!r}: this eyechart has {known}", hint=f"use {name}.{mode}@{scorer.version}")
     make = cast("Callable[[int], Scorer]", kind)
     return make(int(version)), mode
 

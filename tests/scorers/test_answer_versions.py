@@ -104,10 +104,35 @@ def test_a_bare_name_is_the_newest_version_and_an_unknown_one_is_refused_with_th
         registry.load("scorer", "vqa_soft")(7)
 
 
-ENDS = ("<|im_end|>", "</s>", "<|eot_id|>", "<end_of_turn>", "<|endoftext|>", "<eos>", "<\uff5cend\u2581of\u2581sentence\uff5c>")
-ANSWERS = ("B", "Answer: B", "The answer is **(B)**.", "<answer>B</answer>", '{"answer": "B"}', "\\boxed{B}", "It is blue.")
+ENDS = (
+    "<|im_end|>",
+    "</s>",
+    "<|eot_id|>",
+    "<end_of_turn>",
+    "<|endoftext|>",
+    "<eos>",
+    "<\uff5cend\u2581of\u2581sentence\uff5c>",
+)
+ANSWERS = (
+    "B",
+    "Answer: B",
+    "The answer is **(B)**.",
+    "<answer>B</answer>",
+    '{"answer": "B"}',
+    "\\boxed{B}",
+    "It is blue.",
+)
 LATER = st.sampled_from(
-    ("C", "Answer: C", "<answer>D</answer>", "\\boxed{A}", "The lid is red.", "Question: Why?\nAnswer: D", "答案：A", "D<|im_end|>")
+    (
+        "C",
+        "Answer: C",
+        "<answer>D</answer>",
+        "\\boxed{A}",
+        "The lid is red.",
+        "Question: Why?\nAnswer: D",
+        "答案：A",
+        "D<|im_end|>",
+    )
 )
 
 
@@ -124,7 +149,9 @@ def test_what_follows_an_end_token_does_not_speak(answer, end, later):
 @settings(max_examples=60, deadline=None)
 @given(
     st.sampled_from(ANSWERS),
-    st.sampled_from(("Question: {}", "Q: {}", "Human: {}", "USER: {}", "### Instruction: {}", "Question 2: {}", "问题：{}")),
+    st.sampled_from(
+        ("Question: {}", "Q: {}", "Human: {}", "USER: {}", "### Instruction: {}", "Question 2: {}", "问题：{}")
+    ),
     LATER,
 )
 def test_a_question_that_the_model_asks_itself_does_not_speak(answer, heading, later):
@@ -132,11 +159,19 @@ def test_a_question_that_the_model_asks_itself_does_not_speak(answer, heading, l
     assert _both(f"{answer}\n\n{asked}\n{later}") == _both(answer)
 
 
-FOREIGN = ("\\boxed{x^2 = 4}", "\\boxed{A \\cap B}", "<answer>see above</answer>", '{"answer": "as explained"}', "<ans>100%</ans>")
+FOREIGN = (
+    "\\boxed{x^2 = 4}",
+    "\\boxed{A \\cap B}",
+    "<answer>see above</answer>",
+    '{"answer": "as explained"}',
+    "<ans>100%</ans>",
+)
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.sampled_from(FOREIGN), st.sampled_from(("The answer is B.", "Answer: B", "I choose option B.")), st.booleans())
+@given(
+    st.sampled_from(FOREIGN), st.sampled_from(("The answer is B.", "Answer: B", "I choose option B.")), st.booleans()
+)
 def test_a_container_that_holds_no_answer_changes_nothing(container, answer, is_before):
     text = f"{container}\n{answer}" if is_before else f"{answer}\n{container}"
     assert _both(text) == ["B", "B"]
@@ -183,8 +218,28 @@ def test_a_number_is_the_same_number_however_it_is_written(whole, hundredths, n_
 @pytest.mark.parametrize(
     "token",
     [
-        *("</s>", "<s>", "B</s>", "[INST] ", "<think>", "<|im_end|>B", "\nQuestion: ", "B\nQ: ", "Is it?\nA. ", "<answer>x"),
-        *("<answer>x</answer>", "\\boxed{x} ", "\\boxed{", '{"answer": [', '{"answer": "x"} ', "red, ", "none of ", "there are three "),
+        *(
+            "</s>",
+            "<s>",
+            "B</s>",
+            "[INST] ",
+            "<think>",
+            "<|im_end|>B",
+            "\nQuestion: ",
+            "B\nQ: ",
+            "Is it?\nA. ",
+            "<answer>x",
+        ),
+        *(
+            "<answer>x</answer>",
+            "\\boxed{x} ",
+            "\\boxed{",
+            '{"answer": [',
+            '{"answer": "x"} ',
+            "red, ",
+            "none of ",
+            "there are three ",
+        ),
         *("the second option ", "that is not ", "not parked is "),
     ],
 )
@@ -218,7 +273,15 @@ def test_free_answers_are_compared_as_numbers_and_read_where_they_are_given(text
 
 @pytest.mark.parametrize(
     ("text", "accepted"),
-    [("1,2", "12"), ("007", "7"), ("v2.10", "v2.1"), ("$5", "5"), ("1.000", "1000"), ('{"answer": null}', "0"), ("12.05.2020", "12.5.2020")],
+    [
+        ("1,2", "12"),
+        ("007", "7"),
+        ("v2.10", "v2.1"),
+        ("$5", "5"),
+        ("1.000", "1000"),
+        ('{"answer": null}', "0"),
+        ("12.05.2020", "12.5.2020"),
+    ],
 )
 def test_what_is_no_spelling_of_a_number_stays_another_answer(text, accepted, ask, answered):
     scorer, mode = open_scorer("vqa_soft")
@@ -250,7 +313,9 @@ def test_published_answers_change_only_where_a_person_agrees():
     for model, responses in published["responses"].items():
         for question, response in zip(published["questions"], responses, strict=True):
             for mode in ("strict", "lenient"):
-                before, after = (extract(response or "", tuple(question["choices"]), mode, version).letter for version in VERSIONS)
+                before, after = (
+                    extract(response or "", tuple(question["choices"]), mode, version).letter for version in VERSIONS
+                )
                 if before != after:
                     changed.setdefault(model, {})[question["id"], mode] = (before, after)
     # Read by eye: 25 answers of Llava-Next-34B echo the prompt with its example <ans>A</ans> before their own letter.

@@ -103,7 +103,20 @@ FRAGMENTS = (
         "</think>",
     ),
     ("<tool_call>", "<B>", "</B>", "\\boxed{", "}", "{", '{"answer": "', '"', "**", "_", "$", "`", "~~", "&lt;"),
-    ("</s>", "<|im_end|>", "<s>", "[INST]", "\nQuestion: ", "\nQ: ", "\\cap", "=", "see above", '["', "none of ", " that is not "),
+    (
+        "</s>",
+        "<|im_end|>",
+        "<s>",
+        "[INST]",
+        "\nQuestion: ",
+        "\nQ: ",
+        "\\cap",
+        "=",
+        "see above",
+        '["',
+        "none of ",
+        " that is not ",
+    ),
     ("\u0301", "\ud800", "\u0130", "\u0131", "ß", "ﷺ", "\x00", "Ⓑ", "\U0001d401"),
 )
 

@@ -23,7 +23,9 @@ def score(
     *,
     scorer: Annotated[
         str | None,
-        Parameter(help="For example option_letter.strict@1; the run's in its newest version if left out, else option_letter."),
+        Parameter(
+            help="For example option_letter.strict@1; the run's in its newest version if left out, else option_letter."
+        ),
     ] = None,
     predictions: Annotated[
         tuple[Path, ...],

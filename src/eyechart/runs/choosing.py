@@ -6,7 +6,7 @@ from typing import NamedTuple
 from eyechart.errors import UsageError
 from eyechart.kinds import AskDefaults, Benchmark, SaysHowToAsk, Scorer
 from eyechart.opening import DEFAULT_PROMPT, DEFAULT_SCORER, open_scorer, versions_of
-from eyechart.runs.store import RunStore
+from eyechart.runs.store import ESTIMATES_FILE, RunStore
 from eyechart.schema import View
 from eyechart.views import parse_view, resolve_views
 
@@ -92,7 +92,13 @@ def choose_scorer(stores: RunStore | Sequence[RunStore], text: str | None) -> tu
 
 
 def stored_version(store: RunStore, scorer: Scorer, mode: str) -> int | None:
-    """Return the newest version of a scorer by which a run is scored; None if by none that there is."""
+    """Return the version of a scorer by which a run is scored; None if by none that there is.
+
+    Of several it is that of the run's estimates, which is the one that scored last, else the newest.
+    """
     stored = store.scorer_ids()
-    known = [version for version in versions_of(scorer) if f"{scorer.name}.{mode}@{version}" in stored]
+    ids = {f"{scorer.name}.{mode}@{version}": version for version in versions_of(scorer)}
+    known = [ids[scorer_id] for scorer_id in ids if scorer_id in stored]
+    if len(known) > 1 and (store.folder / ESTIMATES_FILE).is_file():
+        return ids.get(store.summary().scorer, known[-1])
     return known[-1] if known else None

@@ -33,7 +33,7 @@ class HRSceneLetter:
     ``(X)``, else the whole text, compared with the right letter, whatever is offered and whatever is an echo.
 
     Args:
-        version: Of the reading rules, those of ``option_letter``; the newest if left out. ``compat`` is the same in all.
+        version: Of the reading rules, those of ``option_letter``; the newest if left out. ``compat`` never changes.
 
     Raises:
         UsageError: If there is no such version.

@@ -33,7 +33,9 @@ _PUNCTUATION = re.compile(r"[^\w\s':.%°$€£+-]|-(?!\d)|(?<=\w)-|_")
 _MARKUP = re.compile(r"</?[A-Za-z]\w{0,20}>|<\|\w{1,20}\|>")
 _QUOTED = re.compile(r"['\u2018]([^'\u2018\u2019]+)['\u2019][.!]?")
 # A first line that promises an answer and is none, so that a question behind it is the one that was asked.
-_OPENING = re.compile(r"(?:sure|ok|okay|certainly|of course|let me|let's|here|first|i will|i'll|to answer)\b", re.IGNORECASE)
+_OPENING = re.compile(
+    r"(?:sure|ok|okay|certainly|of course|let me|let's|here|first|i will|i'll|to answer)\b", re.IGNORECASE
+)
 _MATH = re.compile(r"\$([^$]+)\$|\\\((.+)\\\)|\\\[(.+)\\\]")
 _ESCAPED = re.compile(r"\\(?=[%$#&_ ])")
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[,\u00a0\u2009\u202f]\d{3})+(?![\d,]*\d)")
@@ -131,8 +133,12 @@ def _answering_line(text: str) -> str:
             break
     laid = lay_out(read)
     outside = [line.replace("*", "").strip() for line in laid.outside.text.splitlines()]
-    labelled = next((line for line in reversed(outside) if _LABEL.match(line) and re.search(r"\w", _LABEL.sub("", line))), "")
-    held = next((held for held in laid.containers if held.content.text.strip().lower() not in {"", "null", "nan"}), None)
+    labelled = next(
+        (line for line in reversed(outside) if _LABEL.match(line) and re.search(r"\w", _LABEL.sub("", line))), ""
+    )
+    held = next(
+        (held for held in laid.containers if held.content.text.strip().lower() not in {"", "null", "nan"}), None
+    )
     if held is None or (labelled and held.container == "box"):
         line = last_line(laid.outside.text)
     else:
@@ -196,9 +202,9 @@ def normalise_answer(text: str, version: int = 2) -> str:
 
     Lower case; dots only inside numbers, ".5" as "0.5"; no commas inside numbers; other punctuation becomes a space,
     apostrophes and colons stay; number words become digits; articles go, but for an answer that is nothing else, as the
-    letter "A" on a sign; a contraction gets its apostrophe back. Since version 2 numbers are compared as numbers: a comma
-    groups thousands only where three digits follow it each time, "2,5" is 2.5, zeros that end decimals go, "5 percent" is
-    5%.
+    letter "A" on a sign; a contraction gets its apostrophe back. Since version 2 numbers are compared as numbers: a
+    comma groups thousands only where three digits follow it each time, "2,5" is 2.5, zeros that end decimals go, and
+    "5 percent" is 5%.
 
     References:
         The evaluation page of the VQA challenge (visualqa.org), "Evaluation code".

@@ -66,8 +66,9 @@ class Opened(NamedTuple):
 
 
 def open_containers(read: Traced) -> Opened:
-    r"""Read as version 1 does: drop special tokens, tool calls and thinking, then open
-    the last tag, box and JSON field, in this order; what it opens speaks alone.
+    r"""Drop special tokens, tool calls and thinking, then open the last tag, box and JSON field, in this order.
+
+    So version 1 reads: what it opens speaks alone. Later versions look at what each container holds.
 
     Example:
         >>> from eyechart.scorers.option_letter.characters import read_characters

@@ -74,8 +74,10 @@ SUPPOSED = re.compile(
     re.IGNORECASE,
 )
 CONDITION = re.compile(r"\bif\b|\bhad (?:it|the|this|that)\b|\bwere (?:it|the)\b", re.IGNORECASE)
-# Of two declarations under opposite conditions neither holds: "if it is on, the answer is B; otherwise the answer is D".
-OTHER_CASE = re.compile(r"\b(?:otherwise|or else|if not),?\s(?:the\s|my\s)?(?:correct\s|right\s|best\s)?\Z", re.IGNORECASE)
+# Of two declarations under opposite conditions neither holds: "if it is on, the answer is B; otherwise D is it".
+OTHER_CASE = re.compile(
+    r"\b(?:otherwise|or else|if not),?\s(?:the\s|my\s)?(?:correct\s|right\s|best\s)?\Z", re.IGNORECASE
+)
 FORCED_CHOICE = re.compile(r"\bif (?:I|we) (?:had|have|must|were forced|were to|need)\b|\bif forced\b", re.IGNORECASE)
 CONDITIONAL_VERB = re.compile(r"\b(?:would|might|could)\b", re.IGNORECASE)
 
@@ -138,7 +140,9 @@ _FOREIGN_LINK = (
     rf"{LETTER_GAP}(?=(?-i:[A-Z]))"
 )
 FOREIGN_LINK = re.compile(_FOREIGN_LINK.replace("VERBS", _FOREIGN_IS), re.IGNORECASE)
-FOREIGN_LINK_SINCE_2 = re.compile(_FOREIGN_LINK.replace("VERBS", f"{_FOREIGN_IS}|lautet|sería|serait|sarebbe"), re.IGNORECASE)
+FOREIGN_LINK_SINCE_2 = re.compile(
+    _FOREIGN_LINK.replace("VERBS", f"{_FOREIGN_IS}|lautet|sería|serait|sarebbe"), re.IGNORECASE
+)
 FOREIGN_CHOOSING = ("wähle", "choisis", "elijo", "elegiría", "escojo", "escolho", "scelgo")
 FOREIGN_CHOSEN = re.compile(
     r"\s(?:(?:die|la|el|a)\s)?(?:option\s|antwort\s|opción\s|respuesta\s|opção\s|opzione\s|l'option\s|réponse\s"

@@ -209,9 +209,9 @@ def _judge(passage: Passage, declared: _Declared) -> Finding | None:
         return None
     if is_echo(text, start, passage.options.letters):
         return None
-    if passage.version > 1 and cues.OTHER_CASE.search(text[max(0, declared.begin - 40) : declared.begin]):
-        return Finding("declaration", None, declared.begin, start + 1, "conflict")
-    if rival_after(text, start + 1, passage.version):
+    before = text[max(0, declared.begin - 40) : declared.begin]
+    is_other_case = passage.version > 1 and cues.OTHER_CASE.search(before) is not None
+    if is_other_case or rival_after(text, start + 1, passage.version):
         return Finding("declaration", None, declared.begin, start + 1, "conflict")
     return passage.finding("declaration", letter, start, start + 1)
 
@@ -250,6 +250,8 @@ def is_echo(text: str, start: int, letters: str) -> bool:
 def _is_retracted(passage: Passage, letter: str, position: int) -> bool:
     """Return whether the declared letter is rejected later: "The answer is B. Actually, B is wrong."."""
     return any(
-        start > position and passage.text[start] == letter and is_negated_after(passage.text, start + 1, passage.version)
+        start > position
+        and passage.text[start] == letter
+        and is_negated_after(passage.text, start + 1, passage.version)
         for start in passage.letter_starts
     )

@@ -129,9 +129,14 @@ class _Part:
         """What the further rules of the lenient mode decide, if the strict ones decide nothing."""
         return next((found for rule in LENIENT_RULES if (found := rule(self.passage)) is not None), None)
 
+    @property
+    def is_stated(self) -> bool:
+        """Whether the strict rules decide it, other than by a letter beyond the options."""
+        return self.strict is not None and self.strict.reason != "beyond_range"
+
     def extraction(self, mode: Mode) -> Extraction:
         """Return what it says; the lenient rules go on after a letter beyond the options, never after a conflict."""
-        if mode == "strict" or (self.strict is not None and self.strict.reason != "beyond_range"):
+        if mode == "strict" or self.is_stated:
             return self.found(self.strict)
         if self.lenient is None:
             return self.found(self.strict)
@@ -227,7 +232,7 @@ class _Answer:
                 continue
             said = part.extraction("lenient")
             if said.letter or said.reason in {"conflict", "duplicate_choice"}:
-                return self._decided(part, mode)
+                return said if mode == "lenient" or part.is_stated else self._stated(part, said)
             is_quantity = held.container == "box" and said.reason == "beyond_range" and not self._is_next(held)
             if held.is_withheld or (said.reason != "no_option_letter" and not is_quantity):
                 return self._declared_after(held, part, mode)
@@ -244,13 +249,10 @@ class _Answer:
         n_options = len(options_of(self._choices, 2).letters)
         return letter in {LETTERS[n_options : n_options + 1], "Z"}
 
-    def _decided(self, part: _Part, mode: Mode) -> Extraction:
-        """Return what a container says; if it holds an option's text, the letter may be stated outside."""
-        read = part.extraction(mode)
-        if mode == "lenient" or read.letter or part.strict is not None:
-            return read
+    def _stated(self, part: _Part, said: Extraction) -> Extraction:
+        """Return the letter of an option whose text a container holds, if it is stated outside."""
         outside = self._outside.extraction("strict")
-        return outside if outside.letter == part.extraction("lenient").letter else read
+        return outside if outside.letter and outside.letter == said.letter else part.extraction("strict")
 
     def _declared_after(self, held: Held, part: _Part, mode: Mode) -> Extraction:
         """Return what is declared behind a container in which an answer is withheld, or beyond the options."""

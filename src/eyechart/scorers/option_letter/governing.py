@@ -37,9 +37,9 @@ _VERDICTS = _words("correct right true valid possible plausible fit fits match m
 def governs_something_else(before: Sequence[str], negator: str, after: Sequence[str]) -> bool:
     """Return whether a negation belongs to the description of a thing of which an option is then said.
 
-    It does in a relative clause ("the car that is not parked is red"), before a participle ("the lamp not lit is red"),
-    as an attribute ("the wrong key is red"), and in an exception ("everything except the door is red"), if a verb stands
-    between what is negated and the option, and if nothing says that the whole statement is denied.
+    It does in a relative clause ("the car that is not parked is red"), before a participle ("the lamp not lit is
+    red"), as an attribute ("the wrong key is red"), and in an exception ("everything except the door is red"), if a
+    verb stands between what is negated and the option, and if nothing says that the whole statement is denied.
 
     Args:
         before: Words of the clause before the negation, in lower case.
@@ -53,19 +53,15 @@ def governs_something_else(before: Sequence[str], negator: str, after: Sequence[
         False
     """
     verb = next((index for index in range(len(after) - 1, 0, -1) if after[index] in _VERBS), None)
-    if verb is None or negator in _OF_ALL:
+    if verb is None or negator in _OF_ALL or after[0] in _QUANTIFIERS:
         return False
-    described = frozenset(after[:verb])
-    if after[0] in _QUANTIFIERS or described & (_DENIES_A_CLAUSE | _ABOUT_OPTIONS | _VERDICTS):
+    if frozenset(after[:verb]) & (_DENIES_A_CLAUSE | _ABOUT_OPTIONS | _VERDICTS) or not _ABOUT_OPTIONS.isdisjoint(
+        before
+    ):
         return False
-    if not _ABOUT_OPTIONS.isdisjoint(before):
-        return False
-    if negator in _EXCEPTIONS:
-        return True
     previous = before[-1] if before else ""
     if negator in _ATTRIBUTES:
         return previous in _ARTICLES
-    if not _RELATIVE.isdisjoint(before):
-        return True
     is_after_noun = previous.isalpha() and previous not in _NEVER_BEFORE_A_PARTICIPLE
-    return negator in {"not", "never"} and is_after_noun and after[0].endswith(_PARTICIPLES)
+    is_participle = negator in {"not", "never"} and is_after_noun and after[0].endswith(_PARTICIPLES)
+    return negator in _EXCEPTIONS or is_participle or not _RELATIVE.isdisjoint(before)

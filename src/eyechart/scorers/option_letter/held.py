@@ -1,7 +1,7 @@
-"""What each container of a response holds, so that one that holds no answer decides nothing (rule S3, since version 2)."""
+"""What each container of a response holds: one that holds no answer decides nothing (rule S3 since version 2)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from eyechart.scorers.option_letter.containers import (
@@ -74,11 +74,16 @@ _LONGEST_WORDS = 60
 
 
 class Laid(NamedTuple):
-    """A response with its containers, the one that speaks first in front, and what stands outside them."""
+    """A response with its containers, the one that speaks first in front, and the spans of them and of lone tags."""
 
-    containers: tuple[Held, ...]
-    outside: Traced
     whole: Traced
+    containers: tuple[Held, ...]
+    spans: tuple[tuple[int, int], ...]
+
+    @property
+    def outside(self) -> Traced:
+        """What stands outside the containers."""
+        return _without(self.whole, self.spans)
 
 
 def lay_out(read: Traced) -> Laid:
@@ -96,13 +101,11 @@ def lay_out(read: Traced) -> Laid:
     tagged = [held for family in ("answer", "outcome") for held in _tagged(read, tags, family)]
     spans = [(held.start, held.end) for held in tagged]
     loose = [
-        held
-        for held in (*_boxes(read), *_json(read))
-        if not any(start <= held.start < end for start, end in spans)
+        held for held in (*_boxes(read), *_json(read)) if not any(start <= held.start < end for start, end in spans)
     ]
     spans += [(held.start, held.end) for held in loose]
     spans += [tag.span() for tag in tags if tag["answer"] or tag["outcome"]]
-    return Laid((*tagged, *loose), _without(read, spans), read)
+    return Laid(read, (*tagged, *loose), tuple(spans))
 
 
 def _tagged(read: Traced, tags: list[re.Match[str]], family: str) -> Iterator[Held]:
@@ -166,7 +169,7 @@ def _field_value(read: Traced, field: re.Match[str]) -> Traced:
     return read.cut(field.start("other"), field.end("other"))
 
 
-def _without(read: Traced, spans: list[tuple[int, int]]) -> Traced:
+def _without(read: Traced, spans: Iterable[tuple[int, int]]) -> Traced:
     """Replace spans, which may overlap, by line breaks."""
     edits: list[Edit] = []
     for start, end in sorted(spans):

@@ -31,7 +31,8 @@ _NAMED = re.compile(
 )
 _REVISION = re.compile(
     r"\b(?i:wait|actually|correction|sorry|rather|scratch that|on second thought)\b[\s,.:;!–—-]{1,3}"
-    r"(?i:(?:wait|actually|no|sorry)[\s,.:;!–—-]{1,3}){0,2}(?i:it(?:'s| is| must be| should be)\s|make that\s|that's\s)?"
+    r"(?i:(?:wait|actually|no|sorry)[\s,.:;!–—-]{1,3}){0,2}"
+    r"(?i:it(?:'s| is| must be| should be)\s|make that\s|that's\s)?"
     r"(?i:option\s|choice\s)?[(\[\"']?"
     rf"(?P<letter>[A-Z]){AFTER_LETTER}{CLOSING}{{0,3}}\s?[.!。]?\s?$"
 )

@@ -104,8 +104,9 @@ _OWN_CLAUSE = re.compile(
 _OR = re.compile(r"\b(?:or|nor|oder|ou|или)\b|/|或|还是|還是|または|또는", re.IGNORECASE)
 _LETTER_NEXT = re.compile(rf"[A-Z]{AFTER_LETTER}")
 # A conjunction between two letters of another language: "A o C". It follows no English article.
-_FOREIGN_OR = re.compile(rf" (?:oder|und|ou|et|o|y|e|или|и) [(\[\"']?[A-Z]{AFTER_LETTER}")
-_MEASURE = re.compile(r" (?:can|choice|look|match|does?) of ")
+_OTHER_OR = words("oder und ou et o y e или и")
+_FOREIGN_OR = re.compile(rf" (?:{'|'.join(sorted(_OTHER_OR))}) [(\[\"']?[A-Z]{AFTER_LETTER}")
+_MEASURES = words("can choice look match")
 _REJECTED_IN_JAPANESE = re.compile(rf"{CLOSING}{{0,3}}\s?(?:では|じゃ)なく")
 _MERELY_DESCRIBED = re.compile(r"\sone\s(?:(?:is|was)\snot|isn't|wasn't)\s[a-z]{2,20}(?:ing|ed)\b")
 _PLURAL_REJECTION = re.compile(rf"{CLOSING}{{0,3}}\s(?:are|were|do|can|look|seem)\b", re.IGNORECASE)
@@ -174,11 +175,12 @@ def is_word(text: str, start: int, version: int) -> bool:
     following = _NEXT_WORD.match(text, start + 1)
     if following is None or _LETTER_NEXT.fullmatch(following[1]):
         return False
-    if version > 1 and _FOREIGN_OR.match(text, start + 1):
+    word = following[1].casefold()
+    if version > 1 and word in _OTHER_OR and _FOREIGN_OR.match(text, start + 1):
         return False
-    if version > 1 and _MEASURE.match(text, start + 1):
+    if version > 1 and word in _MEASURES and text.startswith(" of ", following.end()):
         return True
-    return following[1].casefold() not in (_AFTER_OPTION_A if letter == "A" else _AFTER_OPTION_I)
+    return word not in (_AFTER_OPTION_A if letter == "A" else _AFTER_OPTION_I)
 
 
 def is_negated_before(text: str, start: int, version: int, n_words: int = 6) -> bool:
@@ -220,16 +222,14 @@ def _has_negator(words: list[str], n_words: int, version: int) -> bool:
         following = bare[index + 1] if index + 1 < len(bare) else ""
         if f"{previous} {word}" in _NEGATING_PAIRS:
             return version == 1 or not _is_denied_exception(bare[: index + 1])
-        if version > 1 and word in _FOREIGN_CLAUSE_WORDS:
-            return False
-        if word in _CLAUSE_WORDS or (word == "and" and following in _CLAUSE_AFTER_AND):
+        begins_clause = word in _CLAUSE_WORDS or (version > 1 and word in _FOREIGN_CLAUSE_WORDS)
+        if begins_clause or (word == "and" and following in _CLAUSE_AFTER_AND):
             return False
         is_negator = word in _NEGATORS or word.endswith("n't")
         if is_negator and not {f"{previous} {word}", f"{word} {following}"} & _NO_NEGATION:
             before = [word.strip(_WORD_EDGE) for word in words[: len(words) - len(bare) + index]]
-            if version == 1 or not governs_something_else(before, word, bare[index + 1 :]):
-                return True
-            return _has_negator(before, n_words, version)
+            is_elsewhere = version > 1 and governs_something_else(before, word, bare[index + 1 :])
+            return not is_elsewhere or _has_negator(before, n_words, version)
     return False
 
 
@@ -249,8 +249,9 @@ def is_negated_after(text: str, end: int, version: int) -> bool:
     """
     if version > 1 and _MERELY_DESCRIBED.match(text, end):
         return False
-    if _REJECTED_AFTER.match(text, end) or (version > 1 and text.startswith(", is ", end)
-                                            and _REJECTED_AFTER.match(text, end + 1)):
+    if _REJECTED_AFTER.match(text, end) or (
+        version > 1 and text.startswith(", is ", end) and _REJECTED_AFTER.match(text, end + 1)
+    ):
         return True
     return version > 1 and _REJECTED_IN_JAPANESE.match(text, end) is not None
 

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from eyechart.scorers.option_letter.characters import read_characters
@@ -27,7 +28,8 @@ _IS_CJK = re.compile(rf"[{CJK}]")
 _BETWEEN_WORDS = r"[\s.,;:!?'\"()\[\]{}/|*_–—-]"
 _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(NUMBER_WORDS)})\b")
 _COUNTED = re.compile(
-    r"\b(?:there (?:is|are|was|were)|i (?:can )?(?:see|count)|i counted|total (?:of|is)|exactly|it is|answer is|number is)"
+    r"\b(?:there (?:is|are|was|were)|i (?:can )?(?:see|count)|i counted|total (?:of|is)|exactly|it is|answer is"
+    r"|number is)"
     r" (?:about |exactly |a total of )?(?P<word>[a-z]{3,6})\b"
 )
 
@@ -140,7 +142,8 @@ class OptionTexts:
         return [
             match.span()
             for match in pattern.finditer(haystack)
-            if _begins_whole(haystack, match.start(), match.group()) and _ends_whole(haystack, match.end(), match.group())
+            if _begins_whole(haystack, match.start(), match.group())
+            and _ends_whole(haystack, match.end(), match.group())
         ]
 
     @cached_property
@@ -157,12 +160,12 @@ class OptionTexts:
 
 def _loose_pattern(needle: str) -> re.Pattern[str] | None:
     words = _TOKEN.findall(needle)
-    if needle.isalpha() or not words or len("".join(words)) == 1 and words[0].isalpha():
+    if needle.isalpha() or not words or (len(words) == 1 and len(words[0]) == 1 and words[0].isalpha()):
         return None
     parts = [number_pattern(word) if word[0].isdigit() else re.escape(word) for word in words]
     gaps = [
         f"{_BETWEEN_WORDS}{{1,4}}" if before[-1].isalpha() and after[0].isalpha() else f"{_BETWEEN_WORDS}{{0,4}}"
-        for before, after in zip(words, words[1:], strict=False)
+        for before, after in pairwise(words)
     ]
     return re.compile("".join(part + gap for part, gap in zip(parts, [*gaps, ""], strict=True)))
 

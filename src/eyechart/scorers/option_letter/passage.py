@@ -77,8 +77,10 @@ class Passage:
         needle = self.options.needles[index] if index >= 0 else ""
         before = self.lowered[: mention.start].rstrip(" ([")
         start = len(before) - len(needle)
-        if not needle or not before.endswith(needle) or not is_negated_before(
-            needle + " ", len(needle) + 1, self.version
+        if (
+            not needle
+            or not before.endswith(needle)
+            or not is_negated_before(needle + " ", len(needle) + 1, self.version)
         ):
             return True
         if start and before[start - 1].isalnum():

@@ -46,6 +46,52 @@ class OwnQuestion(NamedTuple):
     begins_line: bool
 
 
+class _Turn:
+    """Where the model's own turn begins and ends, as far as the marks of a response have been passed."""
+
+    def __init__(self) -> None:
+        self.begin = self.position = 0
+        self.end: int | None = None
+        self._is_own, self._is_thinking, self._is_struck, self._has_said = True, False, False, False
+
+    def passes(self, mark: re.Match[str]) -> None:
+        """Take the text before a mark, then the mark."""
+        if self.end is None and self._is_own and not self._is_thinking:
+            self._has_said = self._has_said or bool(mark.string[self.position : mark.start()].strip())
+        self.position = mark.end()
+        kind = mark.lastgroup
+        if kind == "think":
+            self._is_thinking = True
+        elif kind == "thought":
+            self._ends_thinking()
+        elif kind == "struck":
+            self._is_struck = self._has_said
+        elif kind == "own":
+            self._begins_anew(mark)
+        elif self._is_struck and mark.group() == "</s>":
+            self._is_struck = False
+        else:
+            self._ends(mark.start())
+            self._is_own = self._is_own and kind != "other"
+
+    def _ends_thinking(self) -> None:
+        if not self._is_thinking:  # opened in the prompt: all before it was thinking
+            self.end = None
+        self._is_thinking, self._has_said = False, self._has_said and self.end is not None
+
+    def _begins_anew(self, mark: re.Match[str]) -> None:
+        """Pass the header of an answer; behind an echoed prompt the answer begins there."""
+        header = _HEADER_REST.match(mark.string, self.position)
+        self.position = header.end() if header else self.position
+        if not self._is_own and not self._has_said:
+            self.begin = self.position
+        self._is_own = True
+
+    def _ends(self, position: int) -> None:
+        if self._has_said and self._is_own and self.end is None:
+            self.end = position
+
+
 def own_turn(read: Traced) -> Traced:
     """Keep the model's first turn: up to its end token, without an echoed prompt before it.
 
@@ -55,36 +101,12 @@ def own_turn(read: Traced) -> Traced:
         >>> own_turn(Traced("B<|im_end|><|im_start|>user And the hat?<|im_end|>C")).text
         'B'
     """
-    text = read.text
-    if "<" not in text and "[" not in text:
+    if "<" not in read.text and "[" not in read.text:
         return read
-    begin, position, end = 0, 0, None
-    is_own, is_thinking, is_struck, has_said = True, False, False, False
-    for mark in _TURNS.finditer(text):
-        if end is None and is_own and not is_thinking and text[position : mark.start()].strip():
-            has_said = True
-        position = mark.end()
-        kind = mark.lastgroup
-        if kind == "think":
-            is_thinking = True
-        elif kind == "thought":
-            if not is_thinking:  # opened in the prompt: all before it was thinking
-                end = None
-            is_thinking, has_said = False, has_said and end is not None
-        elif kind == "struck":
-            is_struck = has_said
-        elif kind == "end" and is_struck and mark.group() == "</s>":
-            is_struck = False
-        elif kind == "own":
-            position = _HEADER_REST.match(text, position).end()  # type: ignore[union-attr] -- it may be empty
-            if not is_own and not has_said:
-                begin = position
-            is_own = True
-        elif has_said and is_own and end is None:
-            end = mark.start()
-        if kind == "other":
-            is_own = False
-    return read.cut(begin, len(text) if end is None else end)
+    turn = _Turn()
+    for mark in _TURNS.finditer(read.text):
+        turn.passes(mark)
+    return read.cut(turn.begin, len(read.text) if turn.end is None else turn.end)
 
 
 def own_questions(text: str) -> Iterator[OwnQuestion]:
