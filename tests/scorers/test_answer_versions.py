@@ -303,7 +303,7 @@ def test_two_tags_across_an_end_token_are_no_conflict_for_hrscene(ask, answered)
         assert score.answer == letter
 
 
-PUBLISHED = HERE.parents[2] / ".." / "shared" / "data" / "hrscene_explorer125.json"
+PUBLISHED = HERE.parents[1].parent / "shared" / "data" / "hrscene_explorer125.json"
 
 
 @pytest.mark.skipif(not PUBLISHED.is_file(), reason="the published answers of HRScene are not beside the repository")

@@ -1,6 +1,7 @@
 """Whether a negation governs the option that follows it, or describes another thing in the same clause."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 
 def _words(text: str) -> frozenset[str]:
@@ -10,7 +11,7 @@ def _words(text: str) -> frozenset[str]:
 # A verb behind the negated words begins what is said of the thing that they describe: "not parked | is red".
 _VERBS = _words(
     """is are was were has have had looks appears seems wears holds carries stands sits shows reads says contains
-    displays can will must est ist sind sont son es está"""
+    displays can will must chose wore held carried stood sat showed said contained est ist sind sont son es está"""
 )
 _RELATIVE = _words("that which who whose where qui que welche welcher welches")
 _NEVER_BEFORE_A_PARTICIPLE = _words(
@@ -25,9 +26,8 @@ _OF_ALL = _words("neither nor kein keine jamais")
 _QUANTIFIERS = _words("all any every each many much a an one only either")
 # Behind these the verb still belongs to what is denied: "I don't think it is red", "not clear whether it is red".
 _DENIES_A_CLAUSE = _words(
-    """that whether if it this there think believe say see seem seems look looks appear appears mean suppose feel expect
-    know tell confirm conclude agree find claim sure certain clear convinced confident obvious likely evidence clue sign
-    indication reason way guarantee follow"""
+    """that whether if it this there think believe say seem seems mean suppose feel expect know tell confirm conclude
+    agree claim sure certain clear convinced confident obvious likely evidence indication guarantee"""
 )
 # Of options themselves the negation is said, whatever stands between: "the option that does not fit is B".
 _ABOUT_OPTIONS = _words("option options choice choices answer answers letter statement possibility pick guess")
@@ -54,6 +54,8 @@ def governs_something_else(before: Sequence[str], negator: str, after: Sequence[
     """
     verb = next((index for index in range(len(after) - 1, 0, -1) if after[index] in _VERBS), None)
     if verb is None or negator in _OF_ALL or after[0] in _QUANTIFIERS:
+        return False
+    if ("look", "like") in pairwise(after) or ("looks", "like") in pairwise(after):
         return False
     if frozenset(after[:verb]) & (_DENIES_A_CLAUSE | _ABOUT_OPTIONS | _VERDICTS) or not _ABOUT_OPTIONS.isdisjoint(
         before

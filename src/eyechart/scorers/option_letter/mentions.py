@@ -45,6 +45,7 @@ _NEGATORS = words(
     jamais kein keine neither never nicht nor not nunca não pas reject rejected rejecting rejects sauf unable unlike
     unlikely wrong не нет"""
 )
+_NEGATORS_SINCE_2 = _NEGATORS | {"ni", "weder"}
 _NEGATING_PAIRS = frozenset(
     {"anything but", "compared to", "compared with", "instead of", "other than", "rather than", "non è"}
     | {f"no {noun}" for noun in ("clue", "evidence", "idea", "indication", "sign", "way", "es", "son")}
@@ -214,7 +215,8 @@ def is_negated_before(text: str, start: int, version: int, n_words: int = 6) -> 
 def _has_negator(words: list[str], n_words: int, version: int) -> bool:
     """Return whether one of the last ``n_words + 1`` words negates, read backwards to the beginning of the clause."""
     bare = [word.strip(_WORD_EDGE) for word in words[-n_words - 2 :]]
-    if _TRIGGERS.isdisjoint(bare) and not any(word.endswith("n't") for word in bare):
+    negators = _NEGATORS if version == 1 else _NEGATORS_SINCE_2
+    if _TRIGGERS.isdisjoint(bare) and negators.isdisjoint(bare) and not any(word.endswith("n't") for word in bare):
         return False
     for index in range(len(bare) - 1, max(len(bare) - n_words - 2, -1), -1):
         word = bare[index]
@@ -225,7 +227,7 @@ def _has_negator(words: list[str], n_words: int, version: int) -> bool:
         begins_clause = word in _CLAUSE_WORDS or (version > 1 and word in _FOREIGN_CLAUSE_WORDS)
         if begins_clause or (word == "and" and following in _CLAUSE_AFTER_AND):
             return False
-        is_negator = word in _NEGATORS or word.endswith("n't")
+        is_negator = word in negators or word.endswith("n't")
         if is_negator and not {f"{previous} {word}", f"{word} {following}"} & _NO_NEGATION:
             before = [word.strip(_WORD_EDGE) for word in words[: len(words) - len(bare) + index]]
             is_elsewhere = version > 1 and governs_something_else(before, word, bare[index + 1 :])

@@ -30,7 +30,7 @@ _HEADINGS = (
 )
 _ASKED = re.compile(
     r"(?:(?P<line>\n)|(?<=[.!?。)] )|(?<=[.!?。)]))[ #*>]{0,6}"
-    rf"(?:(?:Next|New|Another|Follow-up)\s)?(?:{'|'.join(_HEADINGS)})(?:\s?#?\d{{1,3}})?[ *]{{0,3}}:"
+    rf"(?:(?:Next|New|Another|Follow-up)\s(?:q|Q)uestion|{'|'.join(_HEADINGS)})(?:\s?#?\d{{1,3}})?[ *]{{0,3}}:"
 )
 # A question with options, below an answer: few-shot prompts without headings.
 _ASKED_WITH_OPTIONS = re.compile(r"\n[^\n]{8,300}\?\s{0,3}\n\s{0,3}\(?A[.):]")
@@ -117,7 +117,7 @@ def own_questions(text: str) -> Iterator[OwnQuestion]:
         [OwnQuestion(start=27, begins_line=True)]
     """
     found: list[OwnQuestion] = []
-    if ":" in text and any(heading in text for heading in _HEADINGS):
+    if ":" in text and any(heading in text for heading in (*_HEADINGS, "question")):
         asked = (OwnQuestion(match.start(), match["line"] is not None) for match in _ASKED.finditer(text))
         found += islice((one for one in asked if text[: one.start].strip()), _MOST_QUESTIONS)
     if "?" in text and "\n" in text:
