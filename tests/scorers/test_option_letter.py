@@ -149,7 +149,7 @@ def test_hundred_thousand_random_strings_never_raise_and_keep_the_laws():
         else:
             alphabet = alphabets[rng.integers(3)]
             text = "".join(alphabet[i] for i in rng.integers(len(alphabet), size=rng.integers(30)))
-        _check_laws(text, COLOURS[: rng.integers(5)])
+        _check_laws_of(text, COLOURS[: rng.integers(5)], VERSIONS[-1])
 
 
 def test_without_choices_there_is_no_letter():

@@ -36,6 +36,7 @@ _QUOTED = re.compile(r"['\u2018]([^'\u2018\u2019]+)['\u2019][.!]?")
 _OPENING = re.compile(
     r"(?:sure|ok|okay|certainly|of course|let me|let's|here|first|i will|i'll|to answer)\b", re.IGNORECASE
 )
+_FEW_WORDS = 5
 _MATH = re.compile(r"\$([^$]+)\$|\\\((.+)\\\)|\\\[(.+)\\\]")
 _ESCAPED = re.compile(r"\\(?=[%$#&_ ])")
 _GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:[,\u00a0\u2009\u202f]\d{3})+(?![\d,]*\d)")
@@ -128,7 +129,8 @@ def _answering_line(text: str) -> str:
     read = without_thinking(without_tokens(own_turn(tokens_as_tags(Traced(text)))))
     for asked in own_questions(read.text):
         before = read.text[: asked.start].strip()
-        if asked.begins_line and not _OPENING.match(before) and not before.endswith(":"):
+        is_short = len(before.split()) <= _FEW_WORDS
+        if (asked.is_apart or is_short) and not _OPENING.match(before) and not before.endswith(":"):
             read = read.cut(0, asked.start)
             break
     laid = lay_out(read)

@@ -189,7 +189,7 @@ def _read_second(text: str, choices: tuple[str, ...]) -> "_Answer":
     read = without_thinking(without_tokens(without_struck(own_turn(tokens_as_tags(read_characters(text))))))
     for asked in own_questions(read.text):
         answer = _Answer(read.cut(0, asked.start), choices)
-        if answer.is_given(before_a_line=asked.begins_line):
+        if answer.is_given(is_apart=asked.is_apart):
             return answer
     return _Answer(read, choices)
 
@@ -207,17 +207,17 @@ class _Answer:
     def _outside(self) -> _Part:
         return _Part(self._laid.outside, self._choices, 2)
 
-    def is_given(self, *, before_a_line: bool) -> bool:
+    def is_given(self, *, is_apart: bool) -> bool:
         """Return whether it answers, so that a question behind it is the model's own.
 
         Args:
-            before_a_line: Whether that question begins a line; one in running text ends only a plain answer.
+            is_apart: Whether that question stands apart; one in running text ends only a plain answer.
         """
         strict = self.extraction("strict")
         if strict.letter or strict.reason == "conflict":
             return True
         said = self.extraction("lenient")
-        if not before_a_line:
+        if not is_apart:
             return said.letter is not None and (said.rule or "").endswith("equal_text")
         return said.letter is not None or said.reason in {"refusal_like", "cannot_tell"}
 

@@ -25,25 +25,29 @@ _TURNS = re.compile(
 _HEADER_REST = re.compile(r"(?:<\|(?:end_header_id|end_of_role|message)\|>)?\s{0,2}")
 # Headings with which a model goes on to ask itself: of few-shot prompts, of chat transcripts, of instruction data.
 _HEADINGS = (
-    *("Question", "QUESTION", "Q", "Human", "HUMAN", "User", "USER", "Instruction", "Input", "Problem", "Exercise"),
-    *("Example", "问题", "問題", "题目", "題目", "用户", "質問", "Frage", "Pregunta", "Pergunta", "Domanda", "Вопрос"),
+    *("Question", "QUESTION", "Q", "Human", "HUMAN", "User", "USER", "问题", "問題", "题目", "題目", "用户", "質問"),
+    *("Frage", "Pregunta", "Pergunta", "Domanda", "Вопрос"),
 )
+_ORDINARY_WORDS = ("Instruction", "Input", "Problem", "Exercise", "Example")
 _ASKED = re.compile(
-    r"(?:(?P<line>\n)|(?<=[.!?。)] )|(?<=[.!?。)]))[ #*>]{0,6}"
-    rf"(?:(?:Next|New|Another|Follow-up)\s(?:q|Q)uestion|{'|'.join(_HEADINGS)})(?:\s?#?\d{{1,3}})?[ *]{{0,3}}:"
+    r"(?:\n|(?<=[.!?。)] )|(?<=[.!?。)])|(?<=\A[A-Z] )|(?<=[\s:(][A-Z] ))[ #*>]{0,6}(?:"
+    rf"(?P<heading>(?:Next|New|Another|Follow-up)\s(?:q|Q)uestion|{'|'.join(_HEADINGS)})(?:\s?#?\d{{1,3}})?[ *]{{0,3}}:"
+    rf"|(?:{'|'.join(_ORDINARY_WORDS)})(?:\s?#?\d{{1,3}})?[ *]{{0,3}}:"
+    r"|(?<=\n)(?:user|human)\s?\n)"
 )
 # A question with options, below an answer: few-shot prompts without headings.
 _ASKED_WITH_OPTIONS = re.compile(r"\n[^\n]{8,300}\?\s{0,3}\n\s{0,3}\(?A[.):]")
 _STRUCK = re.compile(r"(?<=\w )<s>[^<>\n]{1,200}</s>", re.IGNORECASE)
+_MARKS = (*_HEADINGS, *_ORDINARY_WORDS, "question", "user", "human")
 _MOST_QUESTIONS = 4
 """So many headings are tried; what is asked later stands behind them."""
 
 
 class OwnQuestion(NamedTuple):
-    """Where the model begins to ask itself, and whether on a line of its own."""
+    """Where the model begins to ask itself, and whether that stands apart: under a heading and behind a blank line."""
 
     start: int
-    begins_line: bool
+    is_apart: bool
 
 
 class _Turn:
@@ -114,16 +118,22 @@ def own_questions(text: str) -> Iterator[OwnQuestion]:
 
     Example:
         >>> list(own_questions("Question: Which?\nAnswer: B\n\nQuestion: Why?"))
-        [OwnQuestion(start=27, begins_line=True)]
+        [OwnQuestion(start=27, is_apart=True)]
     """
     found: list[OwnQuestion] = []
-    if ":" in text and any(heading in text for heading in (*_HEADINGS, "question")):
-        asked = (OwnQuestion(match.start(), match["line"] is not None) for match in _ASKED.finditer(text))
-        found += islice((one for one in asked if text[: one.start].strip()), _MOST_QUESTIONS)
+    if any(heading in text for heading in _MARKS):
+        found += islice(_under_headings(text), _MOST_QUESTIONS)
     if "?" in text and "\n" in text:
-        asked = (OwnQuestion(match.start(), begins_line=False) for match in _ASKED_WITH_OPTIONS.finditer(text))
+        asked = (OwnQuestion(match.start(), is_apart=False) for match in _ASKED_WITH_OPTIONS.finditer(text))
         found += islice((one for one in asked if text[: one.start].strip()), _MOST_QUESTIONS)
     yield from sorted(found)
+
+
+def _under_headings(text: str) -> Iterator[OwnQuestion]:
+    begin = len(text) - len(text.lstrip())
+    for match in _ASKED.finditer(text, begin + 1):
+        is_behind_blank_line = text[max(0, match.start() - 40) : match.start()].rstrip(" \t").endswith("\n")
+        yield OwnQuestion(match.start(), is_behind_blank_line and match["heading"] is not None)
 
 
 def without_struck(read: Traced) -> Traced:
