@@ -37,7 +37,7 @@ _ASKED = re.compile(
 )
 # A question with options, below an answer: few-shot prompts without headings.
 _ASKED_WITH_OPTIONS = re.compile(r"\n[^\n]{8,300}\?\s{0,3}\n\s{0,3}\(?A[.):]")
-_STRUCK = re.compile(r"(?<=\w )<s>[^<>\n]{1,200}</s>", re.IGNORECASE)
+_STRUCK_BY_TOKEN = re.compile(r"(?<=\w )<s>[^<>\n]{1,200}</s>", re.IGNORECASE)
 _MARKS = (*_HEADINGS, *_ORDINARY_WORDS, "question", "user", "human")
 _MOST_QUESTIONS = 4
 """So many headings are tried; what is asked later stands behind them."""
@@ -145,4 +145,4 @@ def without_struck(read: Traced) -> Traced:
     """
     if "<" not in read.text:
         return read
-    return read.edited(Edit(match.start(), match.end(), "") for match in _STRUCK.finditer(read.text))
+    return read.edited(Edit(match.start(), match.end(), "") for match in _STRUCK_BY_TOKEN.finditer(read.text))
