@@ -133,7 +133,8 @@ def _under_headings(text: str) -> Iterator[OwnQuestion]:
     begin = len(text) - len(text.lstrip())
     for match in _ASKED.finditer(text, begin + 1):
         is_behind_blank_line = text[max(0, match.start() - 40) : match.start()].rstrip(" \t").endswith("\n")
-        yield OwnQuestion(match.start(), is_behind_blank_line and match["heading"] is not None)
+        is_heading = match["heading"] is not None or "#" in match.group()
+        yield OwnQuestion(match.start(), is_behind_blank_line and is_heading)
 
 
 def without_struck(read: Traced) -> Traced:
