@@ -86,7 +86,7 @@ def test_other_settings_never_mix_into_a_run(folder, capsys):
 def test_score_and_report_ask_no_model(folder, capsys):
     run()
     assert run_app(["score", "kept", "--scorer", "option_letter.lenient"]) == 0
-    assert (folder / "kept" / "scores" / "option_letter.lenient@1.jsonl").exists()
+    assert (folder / "kept" / "scores" / "option_letter.lenient@2.jsonl").exists()
     capsys.readouterr()
     assert run_app(["report", "kept", "--out", "paper", "--json"]) == 0
     files = json.loads(capsys.readouterr().out)["files"]

@@ -151,7 +151,7 @@ def test_random_fill_blocks_its_view(table_of):
 def test_lenient_scoring_is_said(make, tmp_path):
     questions = [make.question(index, answer=gold_of(f"q{index:03d}")) for index in range(N)]
     store = make_run(make, tmp_path / "run", honest, questions=questions)
-    scorer_id = "option_letter.lenient@1"
+    scorer_id = "option_letter.lenient@2"
     table = read_table(store, scorer_id, judge(store, OptionLetter(), "lenient"))
     assert rules(table) == {"LENIENT_MATCH": "warning"}
 

@@ -117,7 +117,7 @@ def _read(folders: "Sequence[Path]", scorer: str | None) -> "tuple[list[Side], s
     from eyechart.runs.store import RunStore
 
     stores = [RunStore(folder) for folder in folders]
-    chosen, mode = choose_scorer(stores[0], scorer)
+    chosen, mode = choose_scorer(stores, scorer)
     scorer_id = scorer_id_of(chosen, mode)
     sides = []
     for label, store in zip(_labels(stores), stores, strict=True):

@@ -166,7 +166,7 @@ def _own_board(benchmark: str, folders: "Sequence[Path]", scorer: str | None, is
     for name, store in zip(_names(stores, is_anonymous), stores, strict=True):
         if store.run.benchmark.name != benchmark:
             raise UsageError(f"run {name} asked {store.run.benchmark.name}, not {benchmark}", hint="leave it out")
-        chosen, mode = choose_scorer(store, scorer)
+        chosen, mode = choose_scorer([store, *stores], scorer)
         scorer_id = scorer_id_of(chosen, mode)
         table = read_table(store, scorer_id, judge(store, chosen, mode))
         summary = estimate(table, scorer_id, tuple(store.views()))
@@ -185,7 +185,7 @@ def _read_grids(folders: "Sequence[Path]", scorer: str | None, is_anonymous: boo
     stores = [RunStore(folder) for folder in folders]
     judged = []
     for name, store in zip(_names(stores, is_anonymous), stores, strict=True):
-        chosen, mode = choose_scorer(store, scorer)
+        chosen, mode = choose_scorer([store, *stores], scorer)
         scorer_id = scorer_id_of(chosen, mode)
         judged.append((name, read_table(store, scorer_id, judge(store, chosen, mode)), scorer_id))
     return gather_grids(judged)

@@ -1,13 +1,18 @@
 """Score stored answers again, or predictions made elsewhere; no model is asked."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 from cyclopts import Group, Parameter
 
 from eyechart.cli._flags import Data, Option, Plugin, load_plugins, open_named_benchmark
 from eyechart.cli._output import Json, print_json, say
 from eyechart.errors import UsageError
+
+if TYPE_CHECKING:
+    from eyechart.runs.score import ReadingChange
 
 _Given = Group("Predictions", sort_key=1)
 
@@ -18,7 +23,9 @@ def score(
     *,
     scorer: Annotated[
         str | None,
-        Parameter(help="For example option_letter.strict@1; the one of the run if left out, else option_letter."),
+        Parameter(
+            help="For example option_letter.strict@1; the run's in its newest version if left out, else option_letter."
+        ),
     ] = None,
     predictions: Annotated[
         tuple[Path, ...],
@@ -79,22 +86,49 @@ def score(
     return 0
 
 
+_MOST_TOLD = 5
+"""So many changed answers are named; ``--json`` has all."""
+
+
+def _told(change: "ReadingChange") -> Iterator[str]:
+    """Yield in words what a newer version of a scorer reads otherwise, with some of the answers."""
+    n_scores = change.n_rising + change.n_falling
+    yield (
+        f"{change.later} reads {len(change.changed)} of {change.n_answers} answers otherwise than {change.earlier}, by "
+        f"which the run was scored: {n_scores} scores change, {change.n_rising} up and {change.n_falling} down"
+    )
+    for one in change.changed[:_MOST_TOLD]:
+        yield f"  {one.question_id} in {one.condition}: {one.before or 'nothing'} → {one.after or 'nothing'}"
+    if len(change.changed) > _MOST_TOLD:
+        yield f"  and {len(change.changed) - _MOST_TOLD} more: --json has all"
+    if change.changed:
+        yield f"the earlier scores are kept; to estimate by them again: --scorer {change.earlier}"
+
+
 def _score_run(run: Path, scorer: str | None, *, json: bool) -> int:
     from eyechart.cli._results import show_summary
-    from eyechart.runs.choosing import choose_scorer
+    from eyechart.runs.choosing import newest_scorer, stored_version
     from eyechart.runs.gold import check_scorable
-    from eyechart.runs.score import score_run
+    from eyechart.runs.score import compare_versions, score_run
     from eyechart.runs.store import RunStore
     from eyechart.runs.summarise import summarise
 
     store = RunStore(run)
     check_scorable(store.questions(), str(run))
-    chosen, mode = choose_scorer(store, scorer)
+    chosen, mode = newest_scorer(store, scorer)
+    stored = stored_version(store, chosen, mode)
     scorer_id = score_run(store, chosen, mode)
     summary = summarise(store, scorer_id)
+    change = None
+    if stored is not None and stored != chosen.version:
+        change = compare_versions(store, f"{chosen.name}.{mode}@{stored}", scorer_id)
     if json:
-        print_json(summary)
+        content = msgspec.to_builtins(summary)
+        print_json(content if change is None else {**content, "changed_reading": change})
     else:
         show_summary(summary)
+    if change is not None:
+        for line in _told(change):
+            say(line)
     say(f"scores: {run / 'scores' / (scorer_id + '.jsonl')}")
     return 0

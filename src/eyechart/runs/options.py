@@ -77,12 +77,13 @@ def _with_price(options: RunOptions, identity: ModelIdentity) -> RunOptions:
 
 
 def checked(options: RunOptions, benchmark: Benchmark, model: Model, views: Sequence[View]) -> RunOptions:
-    """Return the options with the benchmark's scorer and the model's price, where nothing else is given.
+    """Return the options with the plan's or benchmark's scorer and the model's price, where nothing else is given.
 
     Raises:
         UsageError: If something in them cannot be run with this model.
     """
-    options = msgspec.structs.replace(options, scorer=options.scorer or defaults_of(benchmark).scorer)
+    planned = options.registration.scorer if options.registration is not None else None
+    options = msgspec.structs.replace(options, scorer=options.scorer or planned or defaults_of(benchmark).scorer)
     options = _with_price(options, model.identity)
     reads_letters = isinstance(model, ReadsLetters) and model.reads_letters
     if options.sampling.score_mode == "logprob" and not reads_letters:

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from eyechart.scorers.option_letter.extraction import extract
+from eyechart.scorers.option_letter.extraction import VERSIONS, extract
 
 SCORER = "option_letter"
-VERSION = 1
+VERSION = VERSIONS[-1]
 ERRORS = frozenset({"refused_input", "bad_request", "transient"})
 REFUSED = frozenset({"refusal", "content_filter"})
 STATES = ERRORS | REFUSED | {"answered", "truncated"}
@@ -48,7 +48,7 @@ def judge(answer: Answer | None, sample: Mapping[str, object], mode: Literal["st
         return None
     if answer.state in REFUSED:
         return Verdict(0.0, answer.state)
-    read = extract(answer.text or "", tuple(choices_of(sample)), mode)
+    read = extract(answer.text or "", tuple(choices_of(sample)), mode, VERSION)
     reason = "truncated" if read.reason and answer.state == "truncated" else read.reason
     return Verdict(float(read.letter == sample["answer"]) if read.letter else 0.0, reason)
 
@@ -221,6 +221,7 @@ def _table(report: Mapping[str, object]) -> str:
         f"{100 * cell['accuracy']:8.2f}% {cell['n_absent']:7}"
         for cell in (cells if isinstance(cells, list) else [])
     ]
+    lines.append(f"Scored by {report['scorer']}.")
     lines.append("Intervals and paired differences: eyechart score --predictions FILE --data FOLDER")
     return "\n".join([*lines, ""])
 
