@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 import msgspec
 import numpy as np
 
+from eyechart.runs.answer_rules import check_answers
 from eyechart.runs.breakdowns import groupings
 from eyechart.runs.cells import Cell, RunTable
 from eyechart.runs.closeness import check_close
@@ -57,6 +58,7 @@ def find_rules(
     unparsed = table.shares(key for key, cell in table.cells.items() if cell.is_unparsed)
     cells = {name: [cell for _, cell in own] for name, own in zip(names, table.columns(), strict=True)}
     found = [
+        *check_answers(table),
         *_check_making(table, cells),
         *check_subsets([question.id for question in table.questions], asked, names),
         check_missing(np.where(asked, n_there, 1.0), clusters, names),
