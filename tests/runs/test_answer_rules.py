@@ -80,6 +80,13 @@ def test_answers_of_elsewhere_under_another_order_are_blocked(table_of, provider
     assert all("OPTION_ORDER" in one.blocked_by for one in summary.contrasts)
 
 
+def test_letters_of_another_order_are_not_blamed_on_the_model(table_of):
+    """Every answer is A, which alone is a preference for a letter."""
+    assert "LETTER_BIAS" in {rule.code for rule in estimate(table_of(), SCORER, ()).rules}
+    table = table_of(with_pairs(lambda number: (0, 1 + number % 3)), provider="imported")
+    assert "LETTER_BIAS" not in {rule.code for rule in estimate(table, SCORER, ()).rules}
+
+
 def test_accuracy_by_text_is_that_of_the_options_copied(table_of):
     """The text is right in every question, the letter in none."""
     table = table_of(with_pairs(lambda number: ((number + 1) % 4, number % 4)), provider="imported")

@@ -13,12 +13,13 @@ import stat
 import struct
 import sys
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 from zipfile import BadZipFile, ZipFile
 
-from eyechart.benchmarks._tables import read_rows
+from eyechart.benchmarks._tables import Row, read_rows
 from eyechart.errors import BenchmarkError
 from eyechart.releases.spreadsheets import read_sheet
 
@@ -89,10 +90,7 @@ def _head_of(path: Path, start: bytes) -> Head:
     if start.startswith(b"PK\x03\x04"):
         return _zip_head(path)
     if start.startswith(b"PAR1"):
-        rows = tuple(
-            row.values
-            for row, _ in zip(read_rows(path, suffix=".parquet", rows_at_once=N_ROWS), range(N_ROWS), strict=False)
-        )
+        rows = _first(read_rows(path, suffix=".parquet", rows_at_once=N_ROWS))
         return Head("parquet", _columns(rows), rows)
     if start[:1] == b"\x80" and start[1:2] <= b"\x05":
         raise BenchmarkError(f"{path}: {_PICKLED[0]}", hint=f"{_PICKLED[1]} it (xlsx, tsv, json)")
@@ -104,6 +102,10 @@ def _head_of(path: Path, start: bytes) -> Head:
     if text.lstrip().startswith(("{", "[")):
         return _json_head(path)
     return _table_head(path, text)
+
+
+def _first(rows: Iterator[Row]) -> tuple[Mapping[str, object], ...]:
+    return tuple(row.values for row in islice(rows, N_ROWS))
 
 
 def _decoded(path: Path, start: bytes) -> str:
@@ -133,7 +135,7 @@ def _zip_head(path: Path) -> Head:
     except (BadZipFile, ValueError, NotImplementedError) as error:
         raise BenchmarkError(f"{path}: no readable archive ({error})", hint="was it copied completely?") from error
     if "xl/workbook.xml" in names:
-        rows = tuple(row.values for row, _ in zip(read_sheet(path), range(N_ROWS), strict=False))
+        rows = _first(read_sheet(path))
         return Head("xlsx", _columns(rows), rows)
     if any(name.endswith((".pkl", ".pickle")) for name in names):
         raise BenchmarkError(f"{path}: {_PICKLED[0]}", hint=f"{_PICKLED[1]} it (xlsx, tsv, json)")
@@ -323,8 +325,10 @@ def _table_head(path: Path, text: str) -> Head:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(_bounded(path, file), delimiter=delimiter, strict=True)
             names = tuple(reader.fieldnames or ())
-            for row, _ in zip(reader, range(N_ROWS), strict=False):
-                rows.append({name: cell or None for name, cell in row.items() if isinstance(name, str)})
+            rows += [
+                {name: cell or None for name, cell in row.items() if isinstance(name, str)}
+                for row in islice(reader, N_ROWS)
+            ]
     except UnicodeDecodeError as error:
         raise BenchmarkError(f"{path}: not UTF-8 ({error.reason})", hint="save the file as UTF-8") from error
     except csv.Error as error:
