@@ -288,6 +288,12 @@ def test_weights_in_an_archive_are_never_loaded(tmp_path):
         recognise(path)
 
 
+@pytest.mark.parametrize("content", ["[]", "[1, 2]"])
+def test_list_without_rows_is_not_said_to_lack_columns(tmp_path, content):
+    with pytest.raises(BenchmarkError, match="no row in it could be looked at"):
+        recognise(written(tmp_path / "x.json", content))
+
+
 HOSTILE_TEXTS = {
     "deep list": "[" * 1_000_000,
     "deep object": '{"a":' * 1_000_000,

@@ -74,7 +74,7 @@ def test_response_that_lists_every_option_says_nothing(text):
 @given(
     st.text(alphabet="ABC.():*-<>\\ \nredblu12", max_size=30),
     st.lists(st.text(alphabet="redblu 12", max_size=6), max_size=4),
-    st.sampled_from([None, "A", "B", "Z", ""]),
+    st.sampled_from([None, "A", "B", "AB", "r1c2", "Z", ""]),
     st.none() | st.tuples(st.integers(0, 30), st.integers(0, 30)),
 )
 @settings(max_examples=150)

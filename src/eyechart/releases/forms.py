@@ -212,6 +212,11 @@ def recognise(path: Path, form: str | None = None) -> Recognised:
     if len(found) > 1:
         names = " and ".join(one.name for one in found)
         raise UsageError(f"{path} fits {names} (columns: {columns})", hint=f"--form {found[0].name}")
+    if not found and head.container == "json" and not head.rows:
+        raise BenchmarkError(
+            f"{path}: no known form by its keys ({columns}), and no row in it could be looked at",
+            hint="is it empty, or are its rows longer than any answer? Leave pictures and logs out of them",
+        )
     if not found:
         what = "files" if head.container == "folder" else "members" if head.container == "zip" else "columns"
         raise BenchmarkError(

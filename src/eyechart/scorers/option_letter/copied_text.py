@@ -19,8 +19,8 @@ _MOST_MARKS = 100
 
 def may_copy(text: str, letter: str | None, span: tuple[int, int] | None) -> bool:
     """Return whether ``copied_option`` can find anything: quick, so that no other response need be kept for it."""
-    if letter is None:
-        return False
+    if letter is None or len(letter) != 1:
+        return False  # the cell of a grid, a word, or nothing
     return span is None or (span[1] - span[0] == 1 and _BETWEEN.match(text, span[1]) is not None)
 
 
@@ -50,7 +50,7 @@ def copied_option(
         True
     """
     shown = options_of(tuple(choices))
-    if not letter or letter not in shown.letters:
+    if letter is None or letter not in tuple(shown.letters):
         return None
     if span is None:
         read = extract(text, tuple(choices))
