@@ -407,11 +407,9 @@ NAMES = st.sampled_from(
         *("adapter_spec", "request_states", "dataset_name", "evaluation_results", "image", "question", "", "\u00e9"),
     ]
 )
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
-    max_leaves=4,
-)
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
+LISTS = st.lists(SCALARS | st.lists(SCALARS, max_size=2), max_size=2)
+VALUES = SCALARS | LISTS | st.dictionaries(st.text(max_size=3), SCALARS | LISTS, max_size=2)
 ROWS = st.lists(st.dictionaries(NAMES, VALUES, max_size=8), min_size=1, max_size=3)
 
 
