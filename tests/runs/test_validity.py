@@ -328,6 +328,7 @@ def test_errors_of_a_collection_that_were_allowed_are_said_beside_every_differen
     assert all("1 × wrong_size (q001)" in rule.message for rule in compared.rules)
 
 
+# OPTION_ORDER, NO_PICTURE and FLAT_PICTURE_PRICE: tests/runs/test_answer_rules.py.
 def test_every_rule_has_a_test_here():
     source = __import__("pathlib").Path(__file__).read_text()
     assert [code for code in Code if code not in source] == []

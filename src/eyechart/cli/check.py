@@ -97,8 +97,8 @@ def check(
     )
     for note in models.notes:
         say(f"warning: {note}")
-    for line in table.unreadable:
-        say(line)
+    for told in table.unreadable:
+        say(told)
     if json:
         print_json(table)
     else:

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from cyclopts import Group, Parameter
 
-from eyechart.cli._flags import Data, Option, Plugin, load_plugins, open_named_benchmark
+from eyechart.cli._flags import (
+    Data,
+    Option,
+    OptionsAs,
+    Plugin,
+    check_codes,
+    load_plugins,
+    open_named_benchmark,
+    read_order,
+)
 from eyechart.cli._output import Json, print_json, say
 from eyechart.errors import UsageError
 
@@ -34,7 +43,8 @@ def score(
             negative="",
             show_default=False,
             help="File of predictions instead of a run: JSONL or CSV with id, view_id and response, a VLMEvalKit table "
-            "(xlsx, tsv, json) or lmms-eval samples (jsonl), or a folder of such; may be repeated.",
+            "(xlsx, tsv, json) or lmms-eval samples (jsonl), or a folder of such; may be repeated. The content tells "
+            "the form; other kits' files are named.",
         ),
     ] = (),
     benchmark: Annotated[str, Parameter(group=_Given, help="What the predictions answer.")] = "sum",
@@ -47,6 +57,20 @@ def score(
     metric: Annotated[
         str | None, Parameter(group=_Given, help="Metric of lmms-eval to compare with; else the first one.")
     ] = None,
+    form: Annotated[
+        str | None,
+        Parameter(group=_Given, help="Form of the files, such as lmms-eval, where their content fits several."),
+    ] = None,
+    options_as: OptionsAs = None,
+    allow: Annotated[
+        tuple[str, ...],
+        Parameter(
+            group=_Given,
+            negative="",
+            show_default=False,
+            help="Print the accuracies despite a rule that forbids it: OPTION_ORDER; they are marked.",
+        ),
+    ] = (),
     changed: Annotated[int, Parameter(group=_Given, help="How many items that changed to print; --json has all.")] = 20,
     plugin: Plugin = (),
     json: Json = False,
@@ -60,6 +84,7 @@ def score(
         run: Run folder.
     """
     load_plugins(plugin)
+    check_codes(allow)
     if (run is None) == (not predictions):
         raise UsageError(
             "score needs a run folder or --predictions, one of them",
@@ -67,22 +92,34 @@ def score(
         )
     if run is not None:
         return _score_run(run, scorer, json=json)
-    from eyechart.cli._predictions import show_given
+    from eyechart.cli._predictions import show_given, show_other_order
     from eyechart.opening import DEFAULT_SCORER, open_scorer
     from eyechart.releases.evaluate import evaluate_predictions
     from eyechart.releases.given import read_given
+    from eyechart.releases.given_order import check_given_order
     from eyechart.releases.rescore import compare_scores
 
     opened = open_named_benchmark(benchmark, data, option) if data is not None or benchmark != "sum" else None
-    given = read_given(predictions, opened, view=view, metric=metric)
+    orders = read_order(options_as, opened)
+    given = read_given(predictions, opened, view=view, metric=metric, form=form, orders=orders)
     chosen, mode = open_scorer(scorer or DEFAULT_SCORER)
     report = evaluate_predictions(given.questions, given.predictions, given.views, chosen, mode)
-    compared = compare_scores(given.questions, given.predictions, report)
+    order = check_given_order(given.questions, given.predictions, report)
+    is_blocked = order is not None and order.code not in allow
+    compared = () if is_blocked else compare_scores(given.questions, given.predictions, report)
     if json:
         read = {"files": given.files, "unmatched": given.unmatched, "n_repeated": given.n_repeated}
-        print_json({"read": read, "report": report, "compared": compared, "other_answers": given.other_answers})
+        shown = None if is_blocked else report
+        answers = {"other_answers": given.other_answers, "order": order}
+        print_json({"read": read, "report": shown, "compared": compared, **answers})
+    elif order is not None and is_blocked:
+        show_other_order(given, order)
     else:
-        show_given(given, report, compared, n_changed=changed)
+        show_given(given, report, compared, n_changed=changed, order=order)
+    if order is not None and is_blocked:
+        say(f"error: {order.code}: {order.message}")
+        say(f"hint: --allow {order.code} prints the accuracies by letter all the same, marked")
+        return 1
     return 0
 
 

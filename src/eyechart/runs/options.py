@@ -104,7 +104,7 @@ def checked(options: RunOptions, benchmark: Benchmark, model: Model, views: Sequ
 
 
 def estimated_cost(requests: Sequence[Request], model: ModelIdentity, price: TokenPrice | None) -> float | None:
-    """Return what requests are expected to cost in US dollars, None where no price is known; unreadable ones nothing."""
+    """Return the expected cost in US dollars, None where no price is known; unreadable pictures cost nothing."""
     sent = [request for request in requests if fault_of(request.pictures) is None]
     return None if price is None else round(estimate_dollars(sent, model, price), 6)
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import msgspec
 
 from eyechart.batching import AsksInBatches
+from eyechart.benchmarks._shown_options import options_in_row, orders_of
 from eyechart.errors import UsageError
-from eyechart.kinds import Benchmark, Model, Prompt, ReviewsPlan, TakesGold, TakesSizes
+from eyechart.kinds import Benchmark, Model, Prompt, ReviewsPlan, TakesGold, TakesSizes, TellsOrder
 from eyechart.opening import DEFAULT_SCORER, open_scorer
 from eyechart.releases.fitness import check_collection
 from eyechart.runs.answers import CARRIED, stale_ids
@@ -78,7 +79,7 @@ def run_benchmark(
         KeyboardInterrupt: On Ctrl-C, with a clean store.
     """
     options, listener = options or RunOptions(), listener or Silent()
-    options = checked(options, benchmark, model, views)
+    options = checked(_with_told_order(options, benchmark, model), benchmark, model, views)
     scorer, mode = open_scorer(options.scorer or DEFAULT_SCORER)
     asked = _ask_all(benchmark, model, views, prompt, options=options, listener=listener)
     scorer_id = score_run(asked.store, scorer, mode)
@@ -112,8 +113,23 @@ def ask_shard(
     """
     if options.shard is None or options.where.out is None:
         raise UsageError("shards need a folder that all of them write to", hint="give --out DIR with --shard i/n")
-    options = checked(options, benchmark, model, views)
+    options = checked(_with_told_order(options, benchmark, model), benchmark, model, views)
     return _ask_all(benchmark, model, views, prompt, options=options, listener=listener or Silent())
+
+
+def _with_told_order(options: RunOptions, benchmark: Benchmark, model: Model) -> RunOptions:
+    """Return the options with the order in which stored answers say that choices were shown, unless one is given.
+
+    Raises:
+        BenchmarkError: If the options told are not those of the question, or an answer tells another order than others.
+    """
+    if options.plan.orders or not isinstance(model, TellsOrder):
+        return options
+    told = [(place, name, options_in_row(row)) for place, name, row in model.told_options()]
+    if all(shown is None for _, _, shown in told):
+        return options
+    orders = orders_of(told, tuple(benchmark.questions()), has_others=True)
+    return msgspec.structs.replace(options, plan=msgspec.structs.replace(options.plan, orders=orders))
 
 
 def _ask_all(
