@@ -341,7 +341,7 @@ def test_a_run_asks_the_original_with_the_benchmarks_own_prompt_and_scorer(copy,
     run = eyechart.run(eyechart.benchmark("hrscene", copy), model="simulated/oracle", out=tmp_path / "run")
     store = RunStore(run.folder)
     assert (run.summary.scorer, store.run.prompt_id, store.run.views) == (
-        "hrscene_letter.corrected@1",
+        "hrscene_letter.corrected@2",
         "hrscene_clean@1",
         ("original",),
     )

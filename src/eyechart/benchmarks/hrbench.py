@@ -139,7 +139,7 @@ def _question(row: UnpackedRow, number: int) -> Question:
         notes=(f"choices equal up to case: {', '.join(twins)}",) if twins else (),
         extra={
             **{name: cell for name, cell in values.items() if name not in _OWN and cell is not None},
-            "source_question_id": index,
+            "source_question_id": None if index is None else str(index),
             "cycle_category": values.get("cycle_category"),
         },
     )

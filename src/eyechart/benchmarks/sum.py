@@ -258,7 +258,7 @@ class SumBenchmark:
         values = {**(original.values if original else {}), **own}
         image = self._image(ORIGINAL, ViewRow(canonical.place, canonical.id, values))
         targets = as_boxes(values.get("targets")) or as_boxes(values.get("bbox_original"))
-        clipped = () if "targets" in values else as_boxes(values.get("bbox_clipped"))
+        clipped = () if values.get("targets") is not None else as_boxes(values.get("bbox_clipped"))
         erratum = tuple(f"errata: {note}" for note in self._errata.get(canonical.id, ()))
         raw = values.get("question_raw")
         return Question(

@@ -240,7 +240,7 @@ def read_study(
 
     Args:
         folders: Run folders.
-        scorer: Whose scores to show; each run's own if left out.
+        scorer: Whose scores to show; each run's own if left out, all in one version.
         tell: Called with how many runs are read, and of how many.
 
     Raises:
@@ -253,7 +253,8 @@ def read_study(
     for store, label in zip(stores, labels, strict=True):
         if tell is not None:
             tell(len(runs), len(folders))
-        runs.append(ExploredRun(store, scorer, label))
+        own = scorer or scorer_id_of(*choose_scorer([store, *stores], None))
+        runs.append(ExploredRun(store, own, label))
     if tell is not None:
         tell(len(runs), len(folders))
     return Study(runs)

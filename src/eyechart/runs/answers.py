@@ -15,7 +15,7 @@ GENERATION = "generation"
 
 
 CARRIED = "carried_from"
-"""Key in ``Response.extra``: the request whose answer this is; it asked the same, under another id of the question."""
+"""Key in ``Response.extra``: the request whose answer this is; it asked the same under another id of its question."""
 
 
 class Row(msgspec.Struct, frozen=True):

@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -26,7 +26,7 @@ from eyechart.runs.pictures import PictureSource
 from eyechart.runs.replies import Asking, error_row, reply_row
 from eyechart.runs.retrying import Stop
 from eyechart.runs.sight import observed_seen
-from eyechart.runs.spending import BATCHED
+from eyechart.runs.spending import BATCHED, BatchSpending, CostDoubts
 from eyechart.runs.store import AnswerWriter, RunStore
 from eyechart.runs.unreadable import fault_of
 from eyechart.schema import JsonObject, Request, Value
@@ -76,7 +76,7 @@ class BatchAsker:
         limits: What one batch may hold.
         desk: What batches are made from and where they are noted.
         settings: How to wait.
-        may_spend: Says why a batch of these requests must not be handed over, None if it may.
+        spending: Says which batches may still be handed over.
         generations: For requests whose old answer was too old, the generation of the new one.
     """
 
@@ -87,7 +87,7 @@ class BatchAsker:
         desk: BatchDesk,
         *,
         settings: BatchSettings,
-        may_spend: Callable[[Sequence[Request]], Stop | None],
+        spending: BatchSpending,
         generations: dict[str, int],
     ) -> None:
         self.n_asked = 0
@@ -97,8 +97,9 @@ class BatchAsker:
         index = desk.store.index()
         self._settled = {id_ for id_ in index.rows if index.is_settled(id_) and id_ not in generations}
         self._log, self._listener = desk.log, desk.listener
-        self._settings, self._may_spend = settings, may_spend
+        self._settings, self._spending = settings, spending
         self._generations = generations
+        self._doubts = CostDoubts(spending.price, desk.listener.noted)
         self._stop: Stop | None = None
 
     async def ask(self, requests: Iterable[Request]) -> Stop | None:
@@ -118,6 +119,7 @@ class BatchAsker:
                 "1 batch of an earlier start holds" if n_batches == 1 else f"{n_batches} batches of earlier starts hold"
             )
             self._listener.noted(f"{what} {len(handed_over)} requests")
+            self._spending.hold([self._requests[id_] for id_ in handed_over - self._settled if id_ in self._requests])
         open_batches += await self._submit(request for request in requests if request.id not in handed_over)
         await self._wait_and_collect(open_batches)
         return self._stop
@@ -141,7 +143,7 @@ class BatchAsker:
     async def _submit(self, requests: Iterable[Request]) -> list[OpenBatch]:
         submitted = []
         for bodies, held in self._chunks(requests):
-            self._stop = self._may_spend(held)
+            self._stop = self._spending.begin(held)
             if self._stop is not None:
                 break
             label, now = secrets.token_hex(12), utc_now()
@@ -251,6 +253,7 @@ class BatchAsker:
     def _store_outcome(self, request: Request, outcome: Reply | ModelError, batch_id: str) -> None:
         asking = self._asking(request, {BATCHED: batch_id})
         if isinstance(outcome, Reply):
+            self._doubts.note(outcome)
             row = reply_row(outcome, asking)
             # The pictures left with an earlier start, perhaps, so their lengths are not known any more.
             self._writer.append(row, observed_seen(request, outcome.seen, ((None, None),) * len(request.pictures)))

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 
 import msgspec
 
-from eyechart.kinds import Benchmark
-from eyechart.opening import open_prompt
+from eyechart.kinds import Benchmark, Model
+from eyechart.opening import DEFAULT_SCORER, open_prompt, open_scorer
+from eyechart.releases.fitness import check_collection
 from eyechart.runs.choosing import defaults_of
-from eyechart.runs.foresight import Foresight, fit_for
+from eyechart.runs.foresight import Foresight, fit_for, foresee
 from eyechart.runs.matching import Matcher, gauge_for, parse_match
+from eyechart.runs.options import RunOptions, checked
+from eyechart.runs.pictures import check_drawing
 from eyechart.runs.plan import choose_questions
 from eyechart.runs.plan_options import DEFAULT_TRANSPORT, PlanOptions, check_counts
 from eyechart.runs.showing import Shower
@@ -22,6 +25,38 @@ from eyechart.seen.policies import POLICIES
 from eyechart.seen.rules import Rule, look_up
 from eyechart.seen.shown import ShownPicture, shown_pictures
 from eyechart.seen.transport import FitSize, fit_of, parse_transport
+from eyechart.views import format_view
+
+
+def refuse_as_run(
+    benchmark: Benchmark,
+    views: Sequence[View],
+    models: Sequence[Model],
+    options: RunOptions,
+) -> None:
+    """Refuse what ``run`` refuses before it asks anything, in the same words; only a key is not needed here.
+
+    Args:
+        benchmark: Where the questions come from.
+        views: How each picture is shown.
+        models: The models, opened under their settings.
+        options: Everything else; its rules are those of the user and those that models tell.
+
+    Raises:
+        EyechartError: As a run would.
+    """
+    check_counts(views, options.plan)
+    check_drawing(options.plan)
+    open_prompt(defaults_of(benchmark).prompt)
+    for model in models:
+        open_scorer(checked(options, benchmark, model, views).scorer or DEFAULT_SCORER)
+        ahead = foresee(model, model.identity, options.rules)
+        fit_for(options.plan.transport, ahead)
+        if options.plan.match is not None:
+            gauge_for(ahead)
+    questions = choose_questions(tuple(benchmark.questions()), options.plan.limit, options.plan.seed)
+    ids = [question.id for question in questions]
+    check_collection(benchmark, ids, [format_view(view) for view in views], allows_faults=options.allows_faults)
 
 
 def check_benchmark(

@@ -36,7 +36,7 @@ from eyechart.runs.replies import Asking, error_row, reply_row
 from eyechart.runs.retrying import Retrying, Stop
 from eyechart.runs.room import Room
 from eyechart.runs.sight import observed_seen
-from eyechart.runs.spending import CountsSpending, Spending, SpendingLimits, check_spending
+from eyechart.runs.spending import CostDoubts, CountsSpending, Spending, SpendingLimits, check_spending
 from eyechart.runs.store import AnswerWriter
 from eyechart.runs.unreadable import fault_of
 from eyechart.runs.watch import Watch
@@ -141,6 +141,7 @@ class Asker:
         self._pace = Pace(self._most)
         self._rate = Rate(settings.rates)
         self._spending = spending or Spending(settings.spending)
+        self._doubts = CostDoubts(settings.spending.price, listener.noted)
         self._watch = Watch(listener)
         self._threads = ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="picture")
         self._fatal: EyechartError | None = None
@@ -297,6 +298,8 @@ class Asker:
     def _note_end(self, request: Request, turn: Turn, reply: Reply | None) -> None:
         self._rate.settle(request, turn, None if reply is None else reply.usage)
         self._spending.end(request, reply)
+        if reply is not None:
+            self._doubts.note(reply)
 
     async def _answer(self, ask: Ask) -> Reply:
         seconds = self._settings.patience.attempt_seconds
@@ -351,6 +354,7 @@ async def read_identity(model: Model, patience: Patience, listener: Listener) ->
     Raises:
         TransientModelError: If the server cannot be reached.
         AuthenticationError: If the key is missing or refused.
+        BadRequestError: If the address is wrong, such as one that is redirected.
     """
     identity = model.identity
     if identity.revision is not None or identity.fingerprint is not None or not isinstance(model, TellsFingerprint):
@@ -370,7 +374,9 @@ async def read_identity(model: Model, patience: Patience, listener: Listener) ->
                 return msgspec.structs.replace(identity, fingerprint=fingerprint)
     except (AuthenticationError, TransientModelError):
         raise
-    except ModelError:
+    except ModelError as error:
+        if isinstance(error, BadRequestError) and error.parameter in {"base_url", "proxy"}:
+            raise  # what stands between would strike every question as well
         return identity  # a server that lists no models
     finally:
         await model.close()

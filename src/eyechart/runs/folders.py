@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from eyechart.errors import EyechartError
+from eyechart.runs.files import text_of_name
 from eyechart.runs.later_plans import RUN_FILE
 from eyechart.runs.plan import Plan
 from eyechart.runs.store import ESTIMATES_FILE, RunStore, create_store, grow_store, open_store
@@ -66,9 +67,9 @@ def find_or_create(
     if where.out is not None:
         if (where.out / RUN_FILE).is_file():
             if may_grow:
-                return grow_store(where.out, run_record(plan, where.out.name, origin), plan, seen), True
+                return grow_store(where.out, run_record(plan, text_of_name(where.out.name), origin), plan, seen), True
             return open_store(where.out, plan), True
-        return create_store(where.out, run_record(plan, where.out.name, origin), plan, seen), False
+        return create_store(where.out, run_record(plan, text_of_name(where.out.name), origin), plan, seen), False
     unfinished = None if where.is_new else newest_unfinished(where.runs, plan)
     if unfinished is not None:
         return unfinished, True

@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from eyechart.errors import ModelError, UsageError
+from eyechart.errors import BadRequestError, ModelError, UsageError
 from eyechart.kinds import Model, PredictsSeen
 from eyechart.runs.sight import Predictor, planned_seen
 from eyechart.runs.unreadable import fault_of
@@ -71,12 +71,15 @@ async def told_rule(model: Model, today: datetime.date) -> Told:
 
     Raises:
         UsageError: If it has no processor.
+        BadRequestError: If its address is wrong, such as one that is redirected.
     """
     if not isinstance(model, TellsRule):
         return Told()
     try:
         rule = await model.seen_rule(today)
     except ModelError as error:
+        if isinstance(error, BadRequestError) and error.parameter in {"base_url", "proxy"}:
+            raise  # what stands between would strike every question as well
         return Told(reason=f"{model.identity.spec} cannot be asked what it sees: {error.message}")
     if rule is None:
         return Told(reason=f"{model.identity.spec} does not tell what it does to pictures")

@@ -9,10 +9,11 @@ from pathlib import Path
 import msgspec
 
 from eyechart.batching import AsksInBatches
+from eyechart.benchmarks._shown_options import options_in_row, orders_of
 from eyechart.errors import UsageError
-from eyechart.kinds import Benchmark, HoldsRelease, Model, Prompt, ReviewsPlan, TakesGold, TakesSizes
+from eyechart.kinds import Benchmark, Model, Prompt, ReviewsPlan, TakesGold, TakesSizes, TellsOrder
 from eyechart.opening import DEFAULT_SCORER, open_scorer
-from eyechart.releases.fitness import check_fitness
+from eyechart.releases.fitness import check_collection
 from eyechart.runs.answers import CARRIED, stale_ids
 from eyechart.runs.batch_records import BatchLog
 from eyechart.runs.batches import BatchAsker, BatchDesk, BatchSettings
@@ -24,7 +25,7 @@ from eyechart.runs.gold import told_answer
 from eyechart.runs.later_plans import RUN_FILE, change_between, matching_contents
 from eyechart.runs.listening import Beginning, Listener, Silent
 from eyechart.runs.matching import gauge_for
-from eyechart.runs.options import RunOptions, batch_limits, checked, expected_cost, why_not
+from eyechart.runs.options import RunOptions, batch_limits, batch_spending, checked, expected_cost
 from eyechart.runs.outcome import UNANSWERABLE, Asked, Outcome
 from eyechart.runs.pictures import PictureSource
 from eyechart.runs.plan import Plan, plan_run, shown_answer
@@ -78,7 +79,7 @@ def run_benchmark(
         KeyboardInterrupt: On Ctrl-C, with a clean store.
     """
     options, listener = options or RunOptions(), listener or Silent()
-    options = checked(options, benchmark, model, views)
+    options = checked(_with_told_order(options, benchmark, model), benchmark, model, views)
     scorer, mode = open_scorer(options.scorer or DEFAULT_SCORER)
     asked = _ask_all(benchmark, model, views, prompt, options=options, listener=listener)
     scorer_id = score_run(asked.store, scorer, mode)
@@ -112,8 +113,23 @@ def ask_shard(
     """
     if options.shard is None or options.where.out is None:
         raise UsageError("shards need a folder that all of them write to", hint="give --out DIR with --shard i/n")
-    options = checked(options, benchmark, model, views)
+    options = checked(_with_told_order(options, benchmark, model), benchmark, model, views)
     return _ask_all(benchmark, model, views, prompt, options=options, listener=listener or Silent())
+
+
+def _with_told_order(options: RunOptions, benchmark: Benchmark, model: Model) -> RunOptions:
+    """Return the options with the order in which stored answers say that choices were shown, unless one is given.
+
+    Raises:
+        BenchmarkError: If the options told are not those of the question, or an answer tells another order than others.
+    """
+    if options.plan.orders or not isinstance(model, TellsOrder):
+        return options
+    told = [(place, name, options_in_row(row)) for place, name, row in model.told_options()]
+    if all(shown is None for _, _, shown in told):
+        return options
+    orders = orders_of(told, tuple(benchmark.questions()), has_others=True)
+    return msgspec.structs.replace(options, plan=msgspec.structs.replace(options.plan, orders=orders))
 
 
 def _ask_all(
@@ -148,30 +164,18 @@ def _ask_all(
         price=options.price,
         estimated_dollars=expected_cost(options, plan),
         scorer=options.scorer,
-        allowed_faults=_check_collection(benchmark, plan, options),
+        allowed_faults=check_collection(
+            benchmark,
+            [question.id for question in plan.questions],
+            plan.views,
+            allows_faults=options.allows_faults,
+        ),
         protocol=options.protocol,
     )
     session = _Session(benchmark, model, plan, options, listener, ahead=ahead, origin=origin)
     del plan  # its view images are on the disk now
     stop = session.ask_missing()
     return session.result(stop)
-
-
-def _check_collection(benchmark: Benchmark, plan: Plan, options: RunOptions) -> tuple[str, ...]:
-    """Return the errors of a published collection that the user allows; none for any other benchmark.
-
-    Raises:
-        BenchmarkError: If it has errors and they are not allowed.
-    """
-    if not isinstance(benchmark, HoldsRelease):
-        return ()
-    return check_fitness(
-        benchmark.root,
-        [question.id for question in plan.questions],
-        plan.views,
-        has_images=not benchmark.is_streamed,
-        allows_faults=options.allows_faults,
-    )
 
 
 class _Session:
@@ -277,7 +281,7 @@ class _Session:
             if self._options.ray is not None:
                 return await self._ask_by_ray(self._options.ray, tuple(left), spending)
             if self._options.batches is not None:
-                return await self._ask_in_batches(left, pictures, writer, asker.n_asked)
+                return await self._ask_in_batches(left, pictures, writer, spending)
             await asker.ask(left)
             return asker.stop
         finally:
@@ -304,7 +308,7 @@ class _Session:
             self.n_asked += self.store.index().n_rows - n_before
 
     async def _ask_in_batches(
-        self, requests: Iterable[Request], pictures: PictureSource, writer: AnswerWriter, n_sent: int
+        self, requests: Iterable[Request], pictures: PictureSource, writer: AnswerWriter, spending: Spending
     ) -> Stop | None:
         """Ask through the provider's batches; return why not everything is answered."""
         limits = batch_limits(self._model)
@@ -323,7 +327,7 @@ class _Session:
                 self._listener,
             ),
             settings=self._options.batches or BatchSettings(),
-            may_spend=why_not(self._options, self._plan.model, sum(self._spent()), n_sent),
+            spending=batch_spending(self._options, self._plan.model, spending.dollars, spending.n_sent),
             generations=self._generations(),
         )
         try:
