@@ -176,17 +176,20 @@ class BatchAsker:
 
     def _body_of(self, request: Request) -> JsonObject | None:
         """Return what is handed over for a request; None where its picture cannot be sent, which is stored."""
+        error: RefusedInputError | ImageError | GeometryError
         fault = fault_of(request.pictures)
-        try:
-            if fault is not None:
-                raise ImageError(fault)
-            return self._model.body(self._ask_of(request))
-        except (RefusedInputError, ImageError, GeometryError) as error:
-            row = error_row(error, self._asking(request))
-            self._writer.append(row)
-            self.n_asked += 1
-            self._listener.answered(request, row)
-            return None
+        if fault is not None:
+            error = ImageError(fault)
+        else:
+            try:
+                return self._model.body(self._ask_of(request))
+            except (RefusedInputError, ImageError, GeometryError) as caught:
+                error = caught
+        row = error_row(error, self._asking(request))
+        self._writer.append(row)
+        self.n_asked += 1
+        self._listener.answered(request, row)
+        return None
 
     async def _wait_and_collect(self, batches: Sequence[OpenBatch]) -> None:
         until = time.monotonic() + self._settings.wait_seconds

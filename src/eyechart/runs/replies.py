@@ -71,8 +71,8 @@ def reply_row(reply: Reply, asking: Asking) -> Response:
 def error_row(error: Exception, asking: Asking) -> Response:
     """Return the row for a failure; it has a state and a cause, and no text.
 
-    Refused and unreadable pictures and bad requests are final. Everything else, an exception of a plug-in included, is asked again
-    on the next run.
+    Refused and unreadable pictures and bad requests are final. Everything else, an exception of a plug-in included, is
+    asked again on the next run.
 
     Example:
         >>> asking = Asking(request_id="r", seconds=1.0, finished_at="2026-11-30T12:00:00+00:00")

@@ -26,7 +26,7 @@ from eyechart.runs.later_plans import RUN_FILE, change_between, matching_content
 from eyechart.runs.listening import Beginning, Listener, Silent
 from eyechart.runs.matching import gauge_for
 from eyechart.runs.options import RunOptions, batch_limits, batch_spending, checked, expected_cost
-from eyechart.runs.outcome import Asked, Outcome
+from eyechart.runs.outcome import UNANSWERABLE, Asked, Outcome
 from eyechart.runs.pictures import PictureSource
 from eyechart.runs.plan import Plan, plan_run, shown_answer
 from eyechart.runs.preflight import check_first, choose_first, stop_after
@@ -251,6 +251,7 @@ class _Session:
             n_asked=self.n_asked,
             n_missing_pictures=len(self._plan.missing),
             stop=stop,
+            n_unanswerable=sum(rows[id_].state in UNANSWERABLE for id_ in own if id_ in rows),
         )
 
     async def _ask(self) -> Stop | None:
@@ -375,10 +376,8 @@ class _Session:
         answers = "answer" if n_kept == 1 else "answers"
         questions = "question" if change.n_new == 1 else "questions"
         changed = f", {change.n_changed} changed" if change.n_changed else ""
-        return (
-            f"the questions changed since this folder was planned: {n_kept} {answers} kept, "
-            f"{change.n_new} {questions} new{changed}, {change.n_gone} gone",
-        )
+        kept = f"{n_kept} {answers} kept, {change.n_new} {questions} new{changed}, {change.n_gone} gone"
+        return (f"the questions changed since this folder was planned: {kept}",)
 
     def _first(self) -> tuple[Request, ...]:
         """Return the requests to check first; none where looking costs nothing or was not wanted."""

@@ -42,8 +42,9 @@ class RunStore:
 
     ``run.json``, ``questions``, ``views``, ``requests`` and ``seen.jsonl`` (what the model is expected to see) are
     written once. Where the questions were changed afterwards, later plans lie in ``plans/``: everything read here is of
-    the newest, and answers to questions that are gone stay stored unread. Each process appends to its own ``responses/<writer>.jsonl`` and ``seen/<writer>.jsonl`` (what the
-    model executed or reported). ``scores/`` and ``estimates.json`` follow from these and can be made anew.
+    the newest, and answers to questions that are gone stay stored unread. Each process appends to its own
+    ``responses/<writer>.jsonl`` and ``seen/<writer>.jsonl`` (what the model executed or reported). ``scores/`` and
+    ``estimates.json`` follow from these and can be made anew.
 
     Args:
         folder: An existing run folder.
@@ -113,7 +114,7 @@ class RunStore:
         return questions, read_records(planned_file(self.folder, before, "requests.jsonl"), Request)
 
     def earlier_requests(self) -> Iterator[Request]:
-        """Yield every request of earlier plans that the newest does not ask any more, the latest plan first, each once."""
+        """Yield every request that only earlier plans ask, the latest plan first, each once."""
         plans = self.later_plans
         known = set(self._ids() or ())
         for n_plans in reversed(range(len(plans))):
