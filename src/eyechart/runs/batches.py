@@ -13,6 +13,7 @@ from eyechart.kinds import Ask, Reply
 from eyechart.runs.answers import GENERATION
 from eyechart.runs.batch_records import BatchLog, BatchRow, OpenBatch, known_batch_ids, read_open_batches
 from eyechart.runs.execute import utc_now
+from eyechart.runs.final_errors import EqualErrors
 from eyechart.runs.listening import Listener
 from eyechart.runs.pictures import PictureSource
 from eyechart.runs.replies import Asking, error_row, reply_row
@@ -68,7 +69,7 @@ class BatchAsker:
         desk: What batches are made from and where they are noted.
         settings: How to wait.
         may_spend: Says why a batch of these requests must not be handed over, None if it may.
-        generations: For requests whose old answer was too old, the generation of the new one.
+        anew: What is stored beside answers to requests that were asked before, by request id.
     """
 
     def __init__(
@@ -79,17 +80,20 @@ class BatchAsker:
         *,
         settings: BatchSettings,
         may_spend: Callable[[Sequence[Request]], Stop | None],
-        generations: dict[str, int],
+        anew: Mapping[str, JsonObject],
     ) -> None:
         self.n_asked = 0
         self._model, self._limits = model, limits
         self._folder, self._requests = desk.store.folder, desk.requests
         self._pictures, self._writer = desk.pictures, desk.writer
         index = desk.store.index()
-        self._settled = {id_ for id_ in index.rows if index.is_settled(id_) and id_ not in generations}
+        self._settled = {
+            id_ for id_, row in index.rows.items() if index.is_settled(id_) and row.generation >= _generation(anew, id_)
+        }
         self._log, self._listener = desk.log, desk.listener
         self._settings, self._may_spend = settings, may_spend
-        self._generations = generations
+        self._anew = anew
+        self._equal_errors = EqualErrors()
         self._stop: Stop | None = None
 
     async def ask(self, requests: Iterable[Request]) -> Stop | None:
@@ -207,7 +211,7 @@ class BatchAsker:
             if request_id not in requests:  # told twice
                 continue
             if isinstance(outcome, ModelError) and _ends_run(outcome):
-                self._stop = Stop(outcome.message, outcome.hint)
+                self._stop = Stop(outcome.message, outcome.hint, leaves_open=True)
                 continue
             self._store_outcome(requests.pop(request_id), outcome, str(batch.batch_id))
         if requests and self._stop is None:
@@ -221,23 +225,26 @@ class BatchAsker:
         return {request_id: self._ask_of(request) for request_id, request in requests.items()}, requests
 
     def _store_outcome(self, request: Request, outcome: Reply | ModelError, batch_id: str) -> None:
-        generation = self._generations.get(request.id, 0)
         asking = Asking(
             request_id=request.id,
             seconds=None,
             finished_at=utc_now().isoformat(timespec="milliseconds"),
-            extra={BATCHED: batch_id, **({GENERATION: generation} if generation else {})},
+            extra={BATCHED: batch_id, **self._anew.get(request.id, {})},
         )
         if isinstance(outcome, Reply):
             row = reply_row(outcome, asking)
             # The pictures left with an earlier start, perhaps, so their lengths are not known any more.
-            self._writer.append(row, observed_seen(request, outcome.seen, ((None, None),) * len(request.pictures)))
+            seen = observed_seen(request, outcome.seen, ((None, None),) * len(request.pictures))
+            self._writer.append(row, seen)
         else:
             row = error_row(outcome, asking)
             self._writer.append(row)
         self.n_asked += 1
         if row.state.is_final:
             self._settled.add(request.id)
+            stop = self._equal_errors.note(row)
+            if stop is not None and (self._stop is None or not self._stop.leaves_open):
+                self._stop = stop
         self._listener.answered(request, row)
 
     def _ask_of(self, request: Request) -> Ask:
@@ -253,6 +260,11 @@ class BatchAsker:
             {"label": label, "event": event, "at": utc_now().isoformat(), "batch_id": batch_id}, BatchRow
         )
         self._log.note(row)
+
+
+def _generation(anew: Mapping[str, JsonObject], request_id: str) -> int:
+    generation = anew.get(request_id, {}).get(GENERATION, 0)
+    return generation if isinstance(generation, int) else 0
 
 
 def _counted(n_batches: int) -> str:

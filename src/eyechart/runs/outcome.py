@@ -7,6 +7,8 @@ from eyechart.runs.store import RunStore
 from eyechart.schema import ResponseState, Summary
 
 EXIT_DONE, EXIT_MISSING = 0, 3
+# A picture that the provider refuses is a finding; these are gaps.
+_GAPS = (ResponseState.BAD_REQUEST, ResponseState.EMPTY_REPLY, ResponseState.UNREADABLE_IMAGE)
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,7 +37,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def n_unanswerable(self) -> int:
         """Requests that ended in a final error other than a refused picture, such as rows that a file does not hold."""
-        return sum(one.states.get(ResponseState.BAD_REQUEST, 0) for one in self.summary.conditions)
+        return sum(one.states.get(state, 0) for one in self.summary.conditions for state in _GAPS)
 
     @property
     def exit_code(self) -> int:
