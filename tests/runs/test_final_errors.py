@@ -230,6 +230,8 @@ def test_stored_errors_of_named_states_are_asked_again_and_the_new_answers_count
     again = [row for row in outcome.store.responses() if "asked_again" in row.extra]
     assert {row.extra["asked_again"] for row in again} == {state.value for state in read_states(text)}
     assert {row.extra["generation"] for row in again} == {1}
+    assert not any("more than once" in one for one in outcome.summary.warnings)
+    assert any(f"{n} requests were asked again in the place of an error" in one for one in outcome.summary.warnings)
     counted, model = run(lambda n: "A")
     assert (model.asked, states(counted)) == ([], states(outcome))
 

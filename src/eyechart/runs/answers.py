@@ -1,5 +1,6 @@
 """Which stored answer counts for each request, when writers were killed, resumed or ran side by side."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -48,8 +49,8 @@ class AnswerIndex(msgspec.Struct, frozen=True):
     """For every request that has a row: the row that counts.
 
     ``n_rows`` counts all rows and ``n_duplicates`` the answers that stand beside the one that counts; errors that
-    were followed by an answer are no duplicates. ``open_errors`` holds, for requests with an error that becomes final
-    when its start has ended well, these starts.
+    were followed by an answer are no duplicates, nor are answers that were asked for anew. ``open_errors`` holds, for
+    requests with an error that becomes final when its start has ended well, these starts.
     """
 
     rows: dict[str, Row]
@@ -92,7 +93,7 @@ def index_answers(files: Iterable[Path]) -> AnswerIndex:
         StoreError: If a file cannot be read.
     """
     rows: dict[str, Row] = {}
-    n_answers: dict[str, int] = {}
+    n_answers: Counter[tuple[str, int]] = Counter()
     n_rows = 0
     open_errors: dict[str, set[str]] = {}
     for writer, path in enumerate(files):
@@ -110,11 +111,11 @@ def index_answers(files: Iterable[Path]) -> AnswerIndex:
             if (start := start_of(head.extra)) is not None:
                 open_errors.setdefault(head.request_id, set()).add(start)
             if not row.state.is_error:
-                n_answers[head.request_id] = n_answers.get(head.request_id, 0) + 1
+                n_answers[head.request_id, row.generation] += 1
             known = rows.get(head.request_id)
             if known is None or row.rank < known.rank:
                 rows[head.request_id] = row
-    n_duplicates = sum(n_answers.values()) - len(n_answers)
+    n_duplicates = n_answers.total() - len(n_answers)
     return AnswerIndex(rows=rows, n_rows=n_rows, n_duplicates=n_duplicates, open_errors=open_errors)
 
 
