@@ -125,9 +125,18 @@ def test_faults_that_differ_are_chance_and_asked_on(run):
     assert len(model.asked) == 24
 
 
+def test_one_question_that_fails_under_every_view_ends_no_run(make_once):
+    requests = make_once.plan(1).requests
+    row = Response(request_id="r", state=ResponseState.BAD_REQUEST, error="HTTP 400: this question is odd")
+    errors = EqualErrors()
+    assert not any(errors.note(requests[n % 3], row) for n in range(29))
+    assert errors.note(make_once.plan(2).requests[-1], row) is not None
+
+
 @settings(max_examples=40, deadline=None)
-@given(st.lists(st.sampled_from("abAFRE"), max_size=40))
-def test_only_a_whole_row_of_one_cause_ends_a_run(kinds):
+@given(kinds=st.lists(st.sampled_from("abAFRE"), max_size=40))
+def test_only_a_whole_row_of_one_cause_ends_a_run(make_once, kinds):
+    requests = make_once.plan(2).requests
     rows = {
         "A": Response(request_id="r", state=ResponseState.ANSWERED, text="A"),
         "F": Response(request_id="r", state=ResponseState.FILTERED, text=""),
@@ -137,9 +146,9 @@ def test_only_a_whole_row_of_one_cause_ends_a_run(kinds):
         "b": Response(request_id="r", state=ResponseState.BAD_REQUEST, error="HTTP 400: b"),
     }
     counted, errors = "", EqualErrors()
-    for kind in kinds:
+    for n, kind in enumerate(kinds):
         counted += kind if kind in "abA" else ""
-        stop = errors.note(rows[kind])
+        stop = errors.note(requests[-(n % 2)], rows[kind])
         is_row = kind in "ab" and counted.endswith(kind * MOST_EQUAL_ERRORS)
         assert (stop is not None) is is_row
 

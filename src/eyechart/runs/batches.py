@@ -242,7 +242,7 @@ class BatchAsker:
         self.n_asked += 1
         if row.state.is_final:
             self._settled.add(request.id)
-            stop = self._equal_errors.note(row)
+            stop = self._equal_errors.note(request, row)
             if stop is not None and (self._stop is None or not self._stop.leaves_open):
                 self._stop = stop
         self._listener.answered(request, row)

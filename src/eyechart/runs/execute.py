@@ -215,11 +215,11 @@ class Asker:
         self.n_asked += 1
         self._listener.answered(request, row)
         if row.state is not ResponseState.TRANSIENT:
-            self._note_equal(row)
+            self._note_equal(request, row)
 
-    def _note_equal(self, row: Response) -> None:
+    def _note_equal(self, request: Request, row: Response) -> None:
         """End the run where one request after the other ends with the same error."""
-        stop = self._equal_errors.note(row) if self._model.reads == "pixels" else None
+        stop = self._equal_errors.note(request, row) if self._model.reads == "pixels" else None
         if stop is not None:
             self._retrying.end_by(stop)
 
@@ -264,7 +264,7 @@ class Asker:
                 return ended
             n_equal, fault = (n_equal + 1 if outcome.fault == fault else 1), outcome.fault
             if fault and n_equal >= MOST_EQUAL_FAULTS:
-                self._note_equal(ended[0])
+                self._note_equal(request, ended[0])
                 return ended
             if not await self._retrying.may_repeat(outcome, n_attempts, time.monotonic() - began):
                 return ended

@@ -8,7 +8,7 @@ from eyechart.runs.answers import as_it_ended
 from eyechart.runs.failures import common_cause
 from eyechart.runs.retrying import Stop
 from eyechart.runs.store import AnswerWriter, RunStore
-from eyechart.schema import Response, ResponseState
+from eyechart.schema import Request, Response, ResponseState
 
 MOST_EQUAL_ERRORS = 8
 
@@ -17,26 +17,30 @@ class EqualErrors:
     """Counts errors of one cause in a row, whichever request they end; those that depend on a picture do not count.
 
     An answer ends the row. A picture that was refused, a filter that struck and an empty reply say nothing about the
-    server, so they neither end nor lengthen it.
+    server, so they neither end nor lengthen it. Errors of one question alone may be that question's under each view.
     """
 
     def __init__(self) -> None:
         self._cause, self._n = "", 0
+        self._questions: set[str] = set()
 
-    def note(self, row: Response) -> Stop | None:
+    def note(self, request: Request, row: Response) -> Stop | None:
         """Count how a request ended, and return why the run should end, if it should.
 
         Args:
-            row: The row of the request: an answer, a final error, or a reply that was wrong in the same way each time.
+            request: The request.
+            row: Its row: an answer, a final error, or a reply that was wrong in the same way each time.
         """
         if row.state in {ResponseState.ANSWERED, ResponseState.TRUNCATED, ResponseState.REFUSAL}:
             self._cause, self._n = "", 0
         if row.state not in {ResponseState.BAD_REQUEST, ResponseState.TRANSIENT}:
             return None
         cause = common_cause(row.error or "")
-        self._n = self._n + 1 if cause == self._cause else 1
-        self._cause = cause
-        if self._n < MOST_EQUAL_ERRORS:
+        if cause != self._cause:
+            self._cause, self._n, self._questions = cause, 0, set()
+        self._n += 1
+        self._questions.add(request.question_id)
+        if self._n < MOST_EQUAL_ERRORS or len(self._questions) == 1:
             return None
         return Stop(
             f"{self._n} requests in a row ended with the same error ({row.error})",
