@@ -327,7 +327,7 @@ def content_text(content: object, body: JsonObject) -> tuple[str, Sequence[str]]
 
 def _part_text(part: JsonObject) -> str | None:
     """Return the text of a part, with or without its type; some write ``{"text": {"value": …}}``."""
-    if part.get("type", "text") not in {"text", "output_text"}:
+    if (part.get("type") or "text") not in ("text", "output_text"):
         return None
     text = part.get("text")
     return text if isinstance(text, str) else _text(_object(text).get("value"))

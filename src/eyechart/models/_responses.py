@@ -66,7 +66,7 @@ def _texts(items: list[JsonObject], kind: str, field: str) -> list[str]:
     """Return the texts inside output items of one kind; thoughts come as content or as a summary."""
     found: list[str] = []
     for item in items:
-        if item.get("type", "message") != kind:
+        if (item.get("type") or "message") != kind:
             continue
         for place in ("summary", "content"):
             parts = item.get(place)
@@ -83,7 +83,7 @@ def _check_shapes(items: list[JsonObject], response: JsonObject) -> None:
     Raises:
         TransientModelError: If it is one.
     """
-    said = [item for item in items if item.get("type", "message") in {"message", "reasoning"}]
+    said = [item for item in items if (item.get("type") or "message") in ("message", "reasoning")]
     if items and not said:
         raise unreadable("the reply's output holds neither message nor thoughts", "it is asked again", response)
     for item in said:
