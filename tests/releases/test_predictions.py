@@ -126,7 +126,7 @@ def test_lenient_mode_reads_more_than_strict(tmp_path):
     predictions = read(write_jsonl(tmp_path / "p.jsonl", rows_of(lambda question: "red")))
     strict, lenient = (cell_of(evaluate(predictions, f"option_letter.{mode}")) for mode in ("strict", "lenient"))
     assert (strict.n_correct, lenient.n_correct) == (0, 12)
-    assert strict.accuracy_sum.scorer == "option_letter.strict@1"
+    assert strict.accuracy_sum.scorer == "option_letter.strict@2"
 
 
 def test_hidden_answers_are_left_out(tmp_path):

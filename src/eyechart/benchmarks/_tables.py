@@ -53,12 +53,13 @@ def find_question_file(data: Path, name: str | None, example: str) -> Path:
     return found[0]
 
 
-def read_rows(path: Path, *, rows_at_once: int = _ROWS_AT_ONCE) -> Iterator[Row]:
+def read_rows(path: Path, *, rows_at_once: int = _ROWS_AT_ONCE, suffix: str | None = None) -> Iterator[Row]:
     """Yield the rows of a question file, one at a time for JSONL, CSV and TSV.
 
     Args:
         path: The file; its suffix decides how it is read.
         rows_at_once: Rows of a parquet file in memory at once; few where they carry pictures.
+        suffix: Read it as if its name ended so, where its content told what it is.
 
     Raises:
         BenchmarkError: If the file cannot be read, has an unknown suffix, or a row is damaged.
@@ -71,7 +72,7 @@ def read_rows(path: Path, *, rows_at_once: int = _ROWS_AT_ONCE) -> Iterator[Row]
         ".tsv": partial(_separated, delimiter="\t"),
         ".parquet": partial(_parquet, rows_at_once=rows_at_once),
     }
-    reader = readers.get(path.suffix.lower())
+    reader = readers.get(suffix or path.suffix.lower())
     if reader is None:
         raise BenchmarkError(f"{path}: no question file ({path.suffix or 'no suffix'})", hint=_one_of())
     try:

@@ -9,6 +9,7 @@ from eyechart.benchmarks._answers import AnswerForm
 from eyechart.benchmarks._boxes import BoxFormat, GivenBox, check_convention, crosses_border, to_xyxy
 from eyechart.benchmarks._rows import Columns, Draft, Pictures, RowRules, draft_of
 from eyechart.benchmarks._tables import find_question_file, read_rows
+from eyechart.benchmarks._unread import refuse_if_none_can_be_read
 from eyechart.errors import BenchmarkError, UsageError
 from eyechart.geometry import clip
 from eyechart.images.hash import file_sha256
@@ -94,9 +95,10 @@ class FolderBenchmark:
         if not drafts:
             raise BenchmarkError(f"{file} holds no question", hint="write one row per question")
         _check_ids(drafts)
+        refuse_if_none_can_be_read([(draft.place, draft.image) for draft in drafts])
         self.warnings = (*_check_boxes(drafts, options), *pictures.warnings())
         self._questions = tuple(_question(draft, options) for draft in drafts)
-        self._paths = {draft.image.file_sha256: draft.image_path for draft in drafts}
+        self._paths = {draft.image.file_sha256: draft.image_path for draft in drafts if draft.image.file_sha256}
         stored: dict[str, object] = msgspec.to_builtins(options)
         self.identity = BenchmarkIdentity(
             name="folder",
@@ -182,14 +184,14 @@ def _check_boxes(drafts: Sequence[Draft], options: FolderOptions) -> tuple[str, 
 def _question(draft: Draft, options: FolderOptions) -> Question:
     convention: BoxFormat = options.box_format or "xyxy"
     size = draft.image.size
-    targets = tuple(to_xyxy(quad, convention, size) for quad in draft.quads)
+    targets = tuple(to_xyxy(quad, convention, size) for quad in draft.quads if size.n_px)
     across = any(crosses_border(target, size) for target in targets)
     return Question(
         id=draft.id,
         benchmark="folder",
         text=draft.text,
         image=draft.image,
-        image_group=draft.image_group or draft.image.file_sha256,
+        image_group=draft.image_group or draft.image.file_sha256 or draft.id,
         choices=draft.choices,
         answer=draft.answer,
         answers=draft.answers,

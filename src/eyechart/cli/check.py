@@ -46,6 +46,9 @@ def check(
         str | None,
         Parameter(help="Count the final errors of --out that run --ask-again would ask again, and what that costs."),
     ] = None,
+    allow_faults: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Look also at a collection that has errors.")
+    ] = False,
     data: Data = None,
     option: Option = (),
     boxes: Boxes = None,
@@ -57,6 +60,8 @@ def check(
 ) -> int:
     """Show what each model will see of every view, by dated rules: size, tokens, target, refusals, and the cost.
 
+    What run would refuse before it asks is refused here in the same words; only keys are not needed.
+
     Args:
         benchmark: Name of the benchmark, for example demo or folder.
     """
@@ -64,7 +69,8 @@ def check(
     from eyechart.cli._run_line import RunLine
     from eyechart.cli._seen_table import show_seen
     from eyechart.cli.run import choose_views
-    from eyechart.runs.checking import check_benchmark
+    from eyechart.runs.checking import check_benchmark, refuse_as_run
+    from eyechart.runs.options import RunOptions
     from eyechart.runs.plan_options import PlanOptions
     from eyechart.schema import DecodePolicy
     from eyechart.seen.check import FOUR_FAMILIES
@@ -76,29 +82,35 @@ def check(
     again = _again(out, ask_again)
     opened = open_named_benchmark(benchmark, data, option, boxes)
     named, _ = choose_views(opened, views)
-    if study_flags.is_used:
-        return study_flags.show(opened, named, limit, match=picture_flags.match_id(), json=json)
     today = datetime.datetime.now(tz=datetime.UTC).date()
     models = name_models(model, parse_pairs(setting, "--set"), today, base_url)
+    planned = PlanOptions(
+        decode=DecodePolicy(exif=picture_flags.exif),
+        geometry_policy=picture_flags.geometry_policy(),
+        resampler=picture_flags.resampler,
+        transport=parse_transport(picture_flags.transport).id,
+        match=picture_flags.match_id(),
+        limit=limit,
+        repeats=study_flags.repeats,
+    )
+    rules = (*picture_flags.own_rules(), *models.rules)
+    costing = cost_flags.costing()
+    refuse_as_run(opened, named, models.opened, RunOptions(plan=planned, rules=rules, allows_faults=allow_faults))
+    if study_flags.is_used:
+        return study_flags.show(opened, named, limit, match=picture_flags.match_id(), json=json)
     table = check_benchmark(
         opened,
         named,
-        models.identities or FOUR_FAMILIES,
+        tuple(one.identity for one in models.opened) or FOUR_FAMILIES,
         today=today,
-        options=PlanOptions(
-            decode=DecodePolicy(exif=picture_flags.exif),
-            geometry_policy=picture_flags.geometry_policy(),
-            resampler=picture_flags.resampler,
-            transport=parse_transport(picture_flags.transport).id,
-            match=picture_flags.match_id(),
-            limit=limit,
-            repeats=study_flags.repeats,
-        ),
-        own_rules=(*picture_flags.own_rules(), *models.rules),
-        costing=cost_flags.costing(),
+        options=planned,
+        own_rules=rules,
+        costing=costing,
     )
     for note in models.notes:
         say(f"warning: {note}")
+    for told in table.unreadable:
+        say(told)
     if json:
         print_json(table if again is None else {**msgspec.structs.asdict(table), "ask_again": again})
     else:
@@ -114,6 +126,7 @@ def check(
             limit=limit,
             repeats=study_flags.repeats,
             pictures=picture_flags,
+            allow_faults=allow_faults,
             settings=setting,
         )
         show_seen(table, line if model else None)

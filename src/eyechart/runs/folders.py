@@ -9,8 +9,10 @@ from pathlib import Path
 import msgspec
 
 from eyechart.errors import EyechartError
+from eyechart.runs.files import text_of_name
+from eyechart.runs.later_plans import RUN_FILE
 from eyechart.runs.plan import Plan
-from eyechart.runs.store import ESTIMATES_FILE, RUN_FILE, RunStore, create_store, open_store
+from eyechart.runs.store import ESTIMATES_FILE, RunStore, create_store, grow_store, open_store
 from eyechart.schema import JsonObject, ResponseState, Run, Seen, TokenPrice
 
 RUNS_FOLDER = Path("runs")
@@ -49,6 +51,7 @@ def find_or_create(
     origin: Origin,
     seen: Iterable[Seen] = (),
     *,
+    may_grow: bool = False,
     again: tuple[ResponseState, ...] = (),
 ) -> tuple[RunStore, bool]:
     """Return the store of a plan, and whether it was there before.
@@ -60,7 +63,9 @@ def find_or_create(
         plan: The plan.
         where: Where to look and to write.
         origin: Recorded in a new ``run.json``.
-        seen: What the model is expected to see; only read for a new run.
+        seen: What the model is expected to see; only read for a new plan.
+        may_grow: Whether questions of ``where.out`` may have been changed, added or removed since it was planned: what
+            is the same is kept.
         again: States that are asked again, so that a run that holds some is not finished.
 
     Raises:
@@ -68,8 +73,10 @@ def find_or_create(
     """
     if where.out is not None:
         if (where.out / RUN_FILE).is_file():
+            if may_grow:
+                return grow_store(where.out, run_record(plan, text_of_name(where.out.name), origin), plan, seen), True
             return open_store(where.out, plan), True
-        return create_store(where.out, run_record(plan, where.out.name, origin), plan, seen), False
+        return create_store(where.out, run_record(plan, text_of_name(where.out.name), origin), plan, seen), False
     unfinished = None if where.is_new else newest_unfinished(where.runs, plan, again)
     if unfinished is not None:
         return unfinished, True
@@ -80,7 +87,7 @@ def find_or_create(
 def newest_unfinished(runs: Path, plan: Plan, again: tuple[ResponseState, ...] = ()) -> RunStore | None:
     """Return the newest run of this plan that lacks answers or estimates, or holds what is asked again, if any."""
     matching = sorted(
-        ((store.run.created_at, store.folder.name, store) for store in _stores(runs, plan.plan_id)),
+        ((store.run.created_at, store.folder.name, store) for store in _stores(runs, plan)),
         key=lambda entry: entry[:2],
         reverse=True,
     )
@@ -127,12 +134,12 @@ def run_record(plan: Plan, run_id: str, origin: Origin) -> Run:
     )
 
 
-def _stores(runs: Path, plan_id: str) -> Iterator[RunStore]:
+def _stores(runs: Path, plan: Plan) -> Iterator[RunStore]:
     """Yield the runs of a plan; folders of newer versions or with damaged settings are left alone."""
     for file in runs.glob(f"*/{RUN_FILE}"):
         try:
             store = RunStore(file.parent)
-            if store.run.plan_id == plan_id:
+            if store.is_of(plan):
                 yield store
         except EyechartError:
             continue

@@ -36,7 +36,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def n_unanswerable(self) -> int:
-        """Requests that ended in a final error other than a refused picture, such as rows that a file does not hold."""
+        """Requests that ended in a final error other than a refused picture, such as pictures that cannot be read."""
         return sum(one.states.get(state, 0) for one in self.summary.conditions for state in _GAPS)
 
     @property
