@@ -7,7 +7,8 @@ from eyechart.runs.store import RunStore
 from eyechart.schema import ResponseState, Summary
 
 EXIT_DONE, EXIT_MISSING = 0, 3
-UNANSWERABLE = (ResponseState.BAD_REQUEST, ResponseState.UNREADABLE_IMAGE)
+# A picture that the provider refuses is a finding; these are gaps.
+UNANSWERABLE = (ResponseState.BAD_REQUEST, ResponseState.EMPTY_REPLY, ResponseState.UNREADABLE_IMAGE)
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
