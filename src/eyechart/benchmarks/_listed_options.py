@@ -37,7 +37,7 @@ def take_apart(text: str) -> ListedQuestion:
         >>> take_apart("What is it?").options
         ()
     """
-    kept = _without_instruction(text)
+    kept = without_instruction(text)
     for mark in (_LINE_MARK, _INLINE_MARK):
         marks = _last_run(mark, kept)
         if len(marks) >= _MIN_OPTIONS:
@@ -49,8 +49,8 @@ def take_apart(text: str) -> ListedQuestion:
     return ListedQuestion(text.strip(), ())
 
 
-def _without_instruction(text: str) -> str:
-    """Return a text without closing lines that only tell how to answer."""
+def without_instruction(text: str) -> str:
+    """Return a text without closing lines that only tell how to answer with a letter."""
     lines = text.rstrip().splitlines()
     while len(lines) > 1 and (_INSTRUCTION.match(lines[-1]) or not lines[-1].strip()):
         lines.pop()

@@ -7,10 +7,11 @@ from typing import Literal
 
 import msgspec
 
-from eyechart.benchmarks._answers import accepted_texts, equal_up_to_case
+from eyechart.benchmarks._answers import accepted_texts
 from eyechart.benchmarks._boxes import BoxFormat, GivenBox, check_convention, parse_quads
 from eyechart.benchmarks._given_boxes import with_targets
 from eyechart.benchmarks._listed_options import take_apart
+from eyechart.benchmarks._options import equal_up_to_case
 from eyechart.benchmarks._source import SourceBenchmark, add_boxes, find_table, recorded
 from eyechart.benchmarks._unpacked import UnpackedRow, unpack_table
 from eyechart.errors import BenchmarkError, UsageError

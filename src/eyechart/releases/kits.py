@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 from eyechart.benchmarks._tables import Row, next_row, read_rows
 from eyechart.errors import BenchmarkError
-from eyechart.releases.spreadsheets import MAX_CELL_CHARACTERS, read_sheet
+from eyechart.benchmarks._spreadsheets import MAX_CELL_CHARACTERS, read_sheet
 from eyechart.schema import ResponseState
 
 Kit = Literal["vlmevalkit", "lmms-eval"]

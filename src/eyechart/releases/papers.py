@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from eyechart.benchmarks._answers import equal_up_to_case
+from eyechart.benchmarks._options import equal_up_to_case
 from eyechart.benchmarks._boxes import crosses_border
 from eyechart.images.encode import renderer
 from eyechart.kinds import Benchmark
