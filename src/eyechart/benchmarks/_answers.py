@@ -85,6 +85,8 @@ def read_answer(cell: object, options: Options, place: str, form: AnswerForm = "
     text = answer_text(cell, place)
     if not text:
         return None
+    if form == "either" and text.isalpha() and text in options.labels and min(map(len, options.texts)) > len(text) + 1:
+        return Answer(place, text, {"letter": options.labels.index(text)}, options.labels)  # it can be no option's text
     by_letter, by_text = _by_label(text, options, place), _by_text(text, options)
     number = _WHOLE.fullmatch(text)
     fits: dict[Form, int] = {}
@@ -139,17 +141,15 @@ def _by_letter_shown(label: str, options: Options) -> int | None:
 
 def _by_text(text: str, options: Options) -> list[int]:
     """Return the options that an answer is the text of: verbatim, else as plain text, else as the same number."""
-    number = number_in(text)
-    tests = (
-        lambda option: option == text,
-        lambda option: plain(option) == plain(text),
-        lambda option: number is not None and number_in(option) == number,
-    )
-    for test in tests:
-        found = [position for position, option in enumerate(options.texts) if test(option)]
-        if found:
-            return found
-    return []
+    found = [position for position, option in enumerate(options.texts) if option == text]
+    if found:
+        return found
+    wanted = plain(text)
+    found = [position for position, option in enumerate(options.texts) if plain(option) == wanted]
+    number = None if found else number_in(text)
+    if number is not None:
+        found = [position for position, option in enumerate(options.texts) if number_in(option) == number]
+    return found
 
 
 def _by_place(number: int, options: Options, form: AnswerForm) -> dict[Form, int]:

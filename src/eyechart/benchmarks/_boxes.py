@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
-from eyechart.benchmarks._cells import in_text, is_absent, shown, stored
+from eyechart.benchmarks._cells import SpelledFloat, in_text, is_absent, shown, stored
 from eyechart.errors import BenchmarkError
 from eyechart.schema import Box, Number, Size
 
@@ -111,6 +111,8 @@ def read_boxes_in(cell: object, place: str) -> CellBoxes:
     """
     if isinstance(cell, str):
         cell = _from_text(cell)
+    if isinstance(cell, list) and (quad := _quad(cell)) is not None:
+        return CellBoxes((quad,))
     entries = [cell] if isinstance(cell, Mapping) else cell
     if isinstance(entries, list | tuple) and entries and all(isinstance(entry, Mapping) for entry in entries):
         named = [_by_edges(entry, place) for entry in entries if isinstance(entry, Mapping)]
@@ -210,10 +212,10 @@ def check_convention(boxes: Sequence[GivenBox], convention: BoxFormat) -> tuple[
     Raises:
         BenchmarkError: If a box is impossible; the message names the first one.
     """
-    fitting = [other for other in get_args(BoxFormat) if other != convention and _fits(boxes, other)]
     for given in boxes:
         fault = fault_of(given, convention)
         if fault is not None:
+            fitting = _fitting(boxes, convention)
             better = f"box format {fitting[0]} fits every row" if fitting else "half-open, x0 < x1 and y0 < y1"
             raise BenchmarkError(
                 f"{given.place}: box {_text(given.quad)} read as {convention} {fault}",
@@ -221,13 +223,22 @@ def check_convention(boxes: Sequence[GivenBox], convention: BoxFormat) -> tuple[
             )
     pixel_boxes = [to_xyxy(given.quad, convention, given.image) for given in boxes]
     n_across = sum(crosses_border(box, given.image) for box, given in zip(pixel_boxes, boxes, strict=True))
-    if fitting and n_across > MAX_SHARE_ACROSS_BORDER * len(boxes):
+    are_many_across = n_across > MAX_SHARE_ACROSS_BORDER * len(boxes)
+    if not are_many_across and not _all_within_a_pixel(pixel_boxes):
+        return ()
+    fitting = _fitting(boxes, convention)
+    if fitting and are_many_across:
         return (
             f"{n_across} of {len(boxes)} boxes read as {convention} cross the border; read as {fitting[0]} none does",
         )
-    if fitting and _all_within_a_pixel(pixel_boxes):
+    if fitting:
         return (f"all {len(boxes)} boxes read as {convention} are smaller than a pixel; {fitting[0]} fits too",)
     return ()
+
+
+def _fitting(boxes: Sequence[GivenBox], convention: BoxFormat) -> list[BoxFormat]:
+    """Return the other conventions under which every box is possible and inside its picture."""
+    return [other for other in get_args(BoxFormat) if other != convention and _fits(boxes, other)]
 
 
 def _fits(boxes: Sequence[GivenBox], convention: BoxFormat) -> bool:
@@ -240,7 +251,7 @@ def _fits(boxes: Sequence[GivenBox], convention: BoxFormat) -> bool:
 
 
 def _all_within_a_pixel(boxes: Sequence[Box]) -> bool:
-    return all(max(box.width, box.height) <= 1 for box in boxes)
+    return all(box.x1 - box.x0 <= 1 and box.y1 - box.y0 <= 1 for box in boxes)
 
 
 def _overlaps(box: Box, image: Size) -> bool:
@@ -276,9 +287,10 @@ def _is_number(cell: object) -> bool:
 def _quad(entry: object) -> Quad | None:
     if not isinstance(entry, list | tuple) or len(entry) != _N_EDGES:
         return None
-    if not all(map(_is_number, entry)):
+    first, second, third, fourth = entry
+    if not (_is_number(first) and _is_number(second) and _is_number(third) and _is_number(fourth)):
         return None
-    first, second, third, fourth = (float(edge) if isinstance(edge, float) else edge for edge in entry)
+    first, second, third, fourth = (float(edge) if isinstance(edge, SpelledFloat) else edge for edge in entry)
     return (first, second, third, fourth)
 
 

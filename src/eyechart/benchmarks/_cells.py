@@ -65,10 +65,10 @@ def is_absent(cell: object) -> bool:
         >>> is_absent(None), is_absent(" "), is_absent(float("nan")), is_absent(0), is_absent(False)
         (True, True, True, False, False)
     """
-    if cell is None:
-        return True
     if isinstance(cell, str):
         return not cell or cell.isspace()
+    if cell is None:
+        return True
     if isinstance(cell, float):
         return math.isnan(cell)
     if isinstance(cell, Decimal):
@@ -143,7 +143,7 @@ def plain(text: str) -> str:
         >>> plain(" Dark  Red."), plain("ＡＢ")
         ('dark red', 'ab')
     """
-    folded = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    folded = " ".join((text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()).split())
     return folded[:-1] if folded.endswith(".") and len(folded) > 1 else folded
 
 

@@ -1,7 +1,7 @@
 """Which column of a question file holds what: by the user's word, else by the names that such files commonly use."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from string import ascii_uppercase
 from typing import Literal, NamedTuple
@@ -92,6 +92,10 @@ def layout_of(columns: tuple[str, ...], named: Columns) -> Layout:
         >>> found.of["answer"], found.options, found.pictures
         (('label',), (('A', 'A'), ('B', 'B')), ('image_1', 'image_2'))
     """
+    # A run of an earlier version names the common column of each role, whether the file has it or not.
+    named = msgspec.structs.replace(
+        named, **{role: None for role, names in NAMES.items() if getattr(named, role) == names[0] not in columns}
+    )
     given = {name for name in msgspec.structs.astuple(named) if name is not None}
     ranked: dict[Role, list[tuple[int, str]]] = {role: [] for role in NAMES}
     pictures: list[tuple[int, str]] = []
@@ -146,8 +150,10 @@ def is_index(column: str) -> bool:
     return _INDEX.fullmatch(common_name(column)) is not None
 
 
-def filled(values: Mapping[str, object], columns: Iterable[str]) -> list[str]:
+def filled(values: Mapping[str, object], columns: Sequence[str]) -> list[str]:
     """Return those of some columns that hold something in a row."""
+    if not columns:
+        return []
     return [column for column in columns if not is_absent(values.get(column))]
 
 
@@ -157,6 +163,9 @@ def first_cell(values: Mapping[str, object], columns: Sequence[str], role: Role,
     Raises:
         BenchmarkError: If several columns of the role hold different things.
     """
+    if len(columns) == 1:
+        cell = values.get(columns[0])
+        return None if is_absent(cell) else cell
     found = filled(values, columns)
     if not found:
         return None

@@ -22,7 +22,7 @@ class _Turn(NamedTuple):
 
 def conversation_column(values: Mapping[str, object]) -> str | None:
     """Return the column that holds a conversation, None where there is none."""
-    return next((name for name in _COLUMNS if not is_absent(values.get(name))), None)
+    return next((name for name in _COLUMNS if name in values and not is_absent(values[name])), None)
 
 
 def flatten(values: Mapping[str, object], column: str, place: str, system: SystemTurn = "refuse") -> dict[str, object]:

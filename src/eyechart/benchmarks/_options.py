@@ -24,6 +24,19 @@ _OPTION_KEY = re.compile(r"(?:option|choice|opt)([a-z]|\d{1,2})")
 _TEXT_KEYS, _LABEL_KEYS = ("text", "value", "content"), ("label", "key", "letter", "id")
 _TAG = re.compile(r"<\|?\s*(?:image|img|picture)[\s_]*\d*\s*\|?>|<imagehere>", re.IGNORECASE)
 _PICTURE_NAME = re.compile(r"\S.*\.(?:png|jpe?g|webp|gif|bmp|tiff?)", re.IGNORECASE)
+_SECOND = re.compile(r"B[).:]")  # without a second letter there is no list
+_HEADING = re.compile(r"\s*^[ \t]*(?:the )?(?:answer )?(?:options|choices|candidates)(?: are)?[ \t]*:?[ \t]*$\s*\Z", re.I | re.M)
+_TELLS_HOW = re.compile(
+    r"\s*(?:please|answer|respond|reply|choose|select|give|pick|think|explain|only|your answer|return|output|write|hint)\b",
+    re.IGNORECASE,
+)
+_LETTERS = r"\(?[A-Z]\)?(?:\s*(?:,|/|&|and|or|nor|,\s*and)\s*\(?[A-Z]\)?)+"
+_SPEAKS_OF_OTHERS = re.compile(
+    r"\b(?i:all|none|both|neither|any|either|some|one|two|each)(?i:\s+of)?(?i:\s+the)?(?i:\s+(?:options|choices|answers))?"
+    r"(?i:\s+(?:above|below|previous|preceding|foregoing))\b|(?i:\babove\s+(?:options|choices|answers)\b)"
+    rf"|^\s*(?i:both|either|neither|only|just|options?|choices?|answers?|all of|\s)*{_LETTERS}(?i:\s+only)?\s*\.?\s*$"
+    rf"|\b(?i:both|either|neither|options?|choices?|answers?)\s+{_LETTERS}(?![\w-])|以上"
+)
 _ONE_LIST = 'write ["red", "blue"], one column per option (A, B, …), or name the separator: choices_separator'
 
 
@@ -103,19 +116,39 @@ def read_option_columns(values: Mapping[str, object], columns: Sequence[tuple[st
     Raises:
         BenchmarkError: As ``read_options``.
     """
+    if not columns:
+        return None
     cells = {label: values.get(column) for label, column in columns}
     if all(is_absent(cell) for cell in cells.values()):
         return None
     return finish(_in_order(cells, place, "column"), place, rules, "column")
 
 
-def take_from_text(text: str) -> tuple[str, Options | None]:
-    """Return a question's text without the options it lists at its end, and those options; None where it lists none."""
-    taken = take_apart(text)
-    if not taken.options:
+def take_from_text(text: str, place: str = "") -> tuple[str, Options | None]:
+    r"""Return a question's text without the options it lists at its end, and those options; None where it lists none.
+
+    Raises:
+        BenchmarkError: If lines follow the list of which it is not clear whether they belong to the last option.
+
+    Example:
+        >>> take_from_text("Which?\nOptions:\nA. red\nB. blue\nPlease think first.")[0]
+        'Which?'
+    """
+    taken = take_apart(text) if _SECOND.search(text) else None
+    if taken is None or not taken.options:
         return text, None
-    n = len(taken.options)
-    return taken.stem, Options(taken.options, tuple(ascii_uppercase[:n]), tuple(range(n)), n)
+    *before, last = taken.options
+    if "\n" in last and not any("\n" in option for option in before):
+        last, _, rest = last.partition("\n")
+        unclear = [line for line in rest.splitlines() if line.strip() and not _TELLS_HOW.match(line)]
+        if unclear:
+            raise BenchmarkError(
+                f"{place}: line {shown(unclear[0])} follows the options in the question's text",
+                hint="give the options in a column choices",
+            )
+    texts = (*before, last.strip())
+    n = len(texts)
+    return _HEADING.sub("", taken.stem), Options(texts, tuple(ascii_uppercase[:n]), tuple(range(n)), n)
 
 
 def equal_up_to_case(choices: Sequence[str]) -> tuple[str, ...]:
@@ -126,6 +159,8 @@ def equal_up_to_case(choices: Sequence[str]) -> tuple[str, ...]:
         ('red', 'Red')
     """
     folded = [choice.strip().casefold() for choice in choices]
+    if len(set(folded)) == len(folded):
+        return ()
     return tuple(choice for choice, key in zip(choices, folded, strict=True) if folded.count(key) > 1)
 
 
@@ -142,7 +177,7 @@ def _split(cell: str, separator: str) -> object:
 
 
 def _of_list(cells: Sequence[object], place: str, column: str) -> _Entries:
-    if cells and all(isinstance(cell, Mapping) for cell in cells):
+    if cells and isinstance(cells[0], Mapping) and all(isinstance(cell, Mapping) for cell in cells):
         records = [cell for cell in cells if isinstance(cell, Mapping)]
         texts = [next((name for name in _TEXT_KEYS if name in record), None) for record in records]
         labels = [next((name for name in _LABEL_KEYS if name in record), None) for record in records]
@@ -152,7 +187,9 @@ def _of_list(cells: Sequence[object], place: str, column: str) -> _Entries:
                 own = [record[name] for record, name in zip(records, labels, strict=True) if name is not None]
                 return _labelled(own, found, place, column)
             cells = found
-    return [(_letter(position), cell) for position, cell in enumerate(cells)]
+    if len(cells) <= MAX_CHOICES:
+        return list(zip(ascii_uppercase, cells, strict=False))
+    return [(f"#{position}", cell) for position, cell in enumerate(cells, start=1)]
 
 
 def _of_object(cells: Mapping[str, object], place: str, column: str) -> _Entries:
@@ -196,10 +233,6 @@ def _in_order(cells: Mapping[str, object], place: str, column: str) -> _Entries:
     return [(letter, cells.get(letter)) for letter in ascii_uppercase[: last + 1]]
 
 
-def _letter(position: int) -> str:
-    return ascii_uppercase[position] if position < MAX_CHOICES else f"#{position + 1}"
-
-
 def finish(entries: _Entries, place: str, rules: OptionRules, column: str) -> Options:
     """Return options from their labels and cells: empty ones at the end left out, carried letters taken off.
 
@@ -210,9 +243,10 @@ def finish(entries: _Entries, place: str, rules: OptionRules, column: str) -> Op
     while entries and is_absent(entries[-1][1]):
         entries.pop()
     for label, cell in entries:
-        _check_no_picture(cell, label, place)
-    texts = [text_of(cell, f"option {label}", place) for label, cell in entries]
-    empty = [label for (label, _), text in zip(entries, texts, strict=True) if not text]
+        if not isinstance(cell, str) or "<" in cell or "." in cell or "data:" in cell:
+            _check_no_picture(cell, label, place)
+    texts = [cell.strip() if isinstance(cell, str) else text_of(cell, f"option {label}", place) for label, cell in entries]
+    empty = [] if all(texts) else [label for (label, _), text in zip(entries, texts, strict=True) if not text]
     was: tuple[str, ...] = ()
     if empty and rules.empty == "refuse":
         later = [label for label, _ in entries[[label for label, _ in entries].index(empty[0]) + 1 :]]
@@ -222,7 +256,7 @@ def finish(entries: _Entries, place: str, rules: OptionRules, column: str) -> Op
             f"{place}: {skipped if column == 'column' else f'{column} skip {empty[0]}'}: letter {later[0]} would move",
             hint="--option empty_options=drop shows the others under new letters; the right answer follows its text",
         )
-    kept = [position for position, text in enumerate(texts) if text]
+    kept = [position for position, text in enumerate(texts) if text] if empty else list(range(len(texts)))
     if empty:
         was = ("empty options left out",)
     labels, texts, n_written = [entries[at][0] for at in kept], [texts[at] for at in kept], len(entries)
@@ -245,6 +279,8 @@ def _without_letters(texts: Sequence[str], places: Sequence[int], place: str) ->
     Raises:
         BenchmarkError: If all carry letters, but not those of their places.
     """
+    if _CARRIED.fullmatch(texts[0]) is None:
+        return None
     marks = [_CARRIED.fullmatch(text) for text in texts]
     found = [(next(label for label in mark.groups()[:3] if label), mark[4].strip()) for mark in marks if mark]
     if len(found) != len(texts):
@@ -270,6 +306,18 @@ def _check_no_picture(cell: object, label: str, place: str) -> None:
         raise BenchmarkError(
             f"{place}: option {label} is a picture", hint="eyechart shows one picture a question; leave such rows out"
         )
+
+
+def keeps_its_order(choices: Sequence[str]) -> bool:
+    """Return whether an option speaks of the others by letter or by place, so that no other order makes sense.
+
+    Example:
+        >>> keeps_its_order(["red", "blue", "Both A and B"]), keeps_its_order(["None of the above", "red"])
+        (True, True)
+        >>> keeps_its_order(["vitamin A and B12", "none"])
+        False
+    """
+    return any(_SPEAKS_OF_OTHERS.search(choice) for choice in choices)
 
 
 def same_list(one: Sequence[str], other: Sequence[str]) -> bool:

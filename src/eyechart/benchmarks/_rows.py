@@ -39,6 +39,8 @@ _ANSWERS, _TURN_TEXT, _TURN_ANSWER, _TURN_IMAGES = "answers", "turn_text", "turn
 _MARK = re.compile(r"\(([A-Z])\)|(?:^|\s)([A-Z])[.):](?=\s)", re.MULTILINE)
 _LETTER = re.compile(r"\(?([A-Za-z])\)?[.)]?")
 _WHOLE = re.compile(r"\d+(?:\.0+)?")
+_READ = frozenset({_TURN_TEXT, _TURN_ANSWER, _TURN_IMAGES, ""})
+_SORTING_ROLES: tuple[Role, ...] = ("task", "image_group")
 _COUNTED_ROLES: tuple[Role, ...] = ("id", "question", "choices", "answer", "image", "box")
 
 
@@ -94,6 +96,7 @@ class Pictures:
         self.root = self._root = Path(os.path.normpath(root.absolute()))
         self._cache = PictureCache()
         self._known: dict[Path, ImageRef] = {}
+        self._names: dict[str, tuple[Path, ImageRef]] = {}
         self._turned: list[str] = []
         self._transparent: list[str] = []
 
@@ -117,7 +120,12 @@ class Pictures:
                 f"{place}: image {name!r} {what} in {self._root}",
                 hint="paths count from the folder of the question file, or from image_root",
             )
-        return path, self._described(path, name, place)
+        self._names[name] = path, self._described(path, name, place)
+        return self._names[name]
+
+    def known(self, cell: object) -> tuple[Path, ImageRef] | None:
+        """Return the picture that an earlier row named by the very same path, None where there is none."""
+        return self._names.get(cell) if isinstance(cell, str) else None
 
     def keep(self, content: bytes, place: str) -> tuple[Path, ImageRef]:
         """Return where a picture lies that the question file itself held, and what it is.
@@ -180,6 +188,7 @@ class RowReader:
     def __init__(self, rules: RowRules, pictures: Pictures) -> None:
         self._rules, self._pictures = rules, pictures
         self.columns: dict[tuple[Role, str], None] = {}
+        self._layouts: dict[tuple[str, ...], Layout] = {}
 
     def read(self, row: Row, default_id: str) -> Draft:
         """Read one row, except for what only the whole file settles.
@@ -193,7 +202,7 @@ class RowReader:
         if turns is not None:
             values = flatten(values, turns, place, self._rules.system_turn)
             chosen.append("questions from conversations")
-        layout = layout_of(tuple(values), self._rules.columns)
+        layout = self._layout(values)
         own_text = self._needed(values, layout, "question", place)
         raw = own_text if turns is None else str(values[_TURN_TEXT])
         text = without_tags(own_text, place)
@@ -231,17 +240,26 @@ class RowReader:
             chosen=tuple(chosen),
         )
 
+    def _layout(self, values: Mapping[str, object]) -> Layout:
+        names = tuple(values)
+        if names not in self._layouts:
+            self._layouts[names] = layout_of(names, self._rules.columns)
+        return self._layouts[names]
+
     def _cell(self, values: Mapping[str, object], layout: Layout, role: Role, place: str) -> object:
         columns = layout.of[role]
+        if not columns:
+            return None
         cell = first_cell(values, columns, role, place)
         if cell is not None and role in _COUNTED_ROLES:
-            self.columns[role, next(name for name in columns if not is_absent(values.get(name)))] = None
+            name = columns[0] if len(columns) == 1 else filled(values, columns)[0]
+            self.columns[role, name] = None
         return cell
 
     def _text(self, values: Mapping[str, object], layout: Layout, role: Role, place: str) -> str | None:
         """Return a cell as text, None if it is missing or empty."""
         cell = self._cell(values, layout, role, place)
-        if isinstance(cell, str):
+        if cell is None or isinstance(cell, str):
             return cell
         return text_of(cell, next(iter(filled(values, layout.of[role])), role), place) or None
 
@@ -260,6 +278,10 @@ class RowReader:
     def _picture(
         self, values: Mapping[str, object], layout: Layout, place: str
     ) -> tuple["tuple[Path, ImageRef] | OfRow", list[str]]:
+        if len(layout.of["image"]) == 1 and not layout.pictures and _TURN_IMAGES not in values:
+            known = self._pictures.known(values.get(layout.of["image"][0]))
+            if known is not None:
+                return known, []
         numbered = filled(values, layout.pictures)
         if len(numbered) > 1:
             raise several(len(numbered), place)
@@ -305,7 +327,7 @@ class RowReader:
         for column, options in found[1:]:
             if not same_list(options.texts, found[0][1].texts):
                 raise two_columns(values, found[0][0], column, "choices", place)
-        stem, listed = take_from_text(text)
+        stem, listed = take_from_text(text, place)
         if not found:
             chosen += ["options from the question text"] if listed is not None else []
             return listed, stem
@@ -394,15 +416,20 @@ class RowReader:
         if cell is None:
             return CellBoxes(())
         boxes = read_boxes_in(cell, place)
-        column = filled(values, layout.of["box"])[0]
-        return boxes if boxes.convention else boxes._replace(convention=NAMED_FORMATS.get(column.casefold()))
+        named = NAMED_FORMATS.get(filled(values, layout.of["box"])[0].casefold())
+        return boxes._replace(convention=named) if named and not boxes.convention else boxes
 
     def _foreign(self, values: Mapping[str, object], layout: Layout, *, is_free: bool) -> dict[str, object]:
-        read = {_TURN_TEXT, _TURN_ANSWER, _TURN_IMAGES, "", *((_ANSWERS,) if is_free else ())} | layout.own
-        for role in ("task", "image_group"):  # the further ones sort nothing and are kept
-            read -= {*filled(values, layout.of[role])[1:]}
-        kept = {name: stored(cell) for name, cell in values.items() if name not in read and cell is not None}
-        return {name: cell for name, cell in kept.items() if cell is not None}
+        extra: dict[str, object] = {}
+        for name, cell in values.items():
+            if name not in layout.own and name not in _READ and not (is_free and name == _ANSWERS):
+                kept = cell if isinstance(cell, str) else stored(cell)
+                if kept is not None:
+                    extra[name] = kept
+        for role in _SORTING_ROLES:
+            if len(layout.of[role]) > 1:  # the further ones sort nothing and are kept
+                extra |= {name: stored(values[name]) for name in filled(values, layout.of[role])[1:]}
+        return extra
 
 
 def _texts_in(cell: object, separator: str) -> list[str]:

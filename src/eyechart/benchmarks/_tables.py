@@ -142,7 +142,7 @@ def _spelled_json(text: bytes, place: str) -> object:
     except (ValueError, RecursionError) as error:
         raise BenchmarkError(f"{place}: not JSON ({error})", hint="repair or remove what stands there") from error
     # Only an escape can bring a lone surrogate into a text that was UTF-8.
-    if b"\\ud" in text.lower() and _SURROGATE.search(json.dumps(found, ensure_ascii=False, default=str)):
+    if b"\\u" in text and _SURROGATE.search(json.dumps(found, ensure_ascii=False, default=str)):
         raise BenchmarkError(
             f"{place}: not JSON (half a character: a lone surrogate such as \\ud83d)", hint="write the file again"
         )

@@ -39,7 +39,7 @@ _COLUMN_OPTIONS = {
     "task_column": "task",
     "source_column": "source",
 }
-# Options of the first version are recorded always, so that the record of a run stays what it was.
+# Options of the first version are recorded always, as they were from the first.
 _ALWAYS_RECORDED = frozenset({"box_format", "choices_separator", "answer_form", "target_policy", *_COLUMN_OPTIONS})
 _EXAMPLE = "say which one, for example --option file=mine.csv"
 _PROMPT = "letter_normalized"
@@ -127,7 +127,7 @@ class FolderOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         stored: dict[str, object] = msgspec.to_builtins(self)
         plain: dict[str, object] = msgspec.to_builtins(FolderOptions())
         return {
-            name: _COLUMN_OPTIONS.get(name) if value is None and name in _COLUMN_OPTIONS else value
+            name: value
             for name, value in stored.items()
             if name not in _PATH_OPTIONS and (name in _ALWAYS_RECORDED or value != plain[name])
         }
@@ -292,6 +292,8 @@ def _rows(file: Path, options: FolderOptions) -> tuple[Iterator[Row], bool]:
 
 def _with_shared_pictures(drafts: Sequence[Draft], faults: Faults) -> list[Draft]:
     """Return the drafts with the pictures of the rows that they name."""
+    if not any(isinstance(draft.picture, OfRow) for draft in drafts):
+        return list(drafts)
     by_id = {draft.id: draft for draft in drafts}
     found = []
     for draft in drafts:

@@ -15,7 +15,7 @@ from eyechart.benchmarks._boxes import BoxFormat, GivenBox, Quad, check_conventi
 from eyechart.benchmarks._cells import text_of
 from eyechart.benchmarks._given_boxes import with_targets
 from eyechart.benchmarks._listed_options import take_apart
-from eyechart.benchmarks._options import equal_up_to_case
+from eyechart.benchmarks._options import equal_up_to_case, keeps_its_order
 from eyechart.benchmarks._rows import Pictures
 from eyechart.benchmarks._source import SourceBenchmark, add_boxes, recorded
 from eyechart.benchmarks._tables import decode_json, read_rows
@@ -225,7 +225,7 @@ class _Reader:
 
     def _question(self, draft: _Draft) -> Question:
         choices, answer, raw = draft.options, draft.right, draft.text_raw
-        if self._options.order == "shuffled":
+        if self._options.order == "shuffled" and not keeps_its_order(choices):
             key = f"{draft.category}/{draft.path.stem}/{draft.stem}"
             order = shuffled_order(len(choices), key, self._options.seed)
             choices = tuple(draft.options[index] for index in order)

@@ -180,7 +180,7 @@ class _Finder:
 
 def _fits(row: KitRow, question: Question) -> bool:
     """Return whether the row shows the question's options, in any order; rows that tell none fit."""
-    return not row.choices or Counter(map(_plain, row.choices)) == Counter(map(_plain, question.choices))
+    return not row.choices or Counter(map(_plain, filter(None, row.choices))) == Counter(map(_plain, question.choices))
 
 
 def _mentions(row: KitRow, question: Question) -> bool:
@@ -208,6 +208,9 @@ def _shown(row: KitRow, question: Question) -> tuple[str, ...] | None:
     left = list(question.choices)
     shown = []
     for option in row.choices:
+        if not option:  # a letter without an option keeps its place
+            shown.append("")
+            continue
         # An equal text first, so that red and Red keep their places.
         choice = option if option in left else next(choice for choice in left if _plain(choice) == _plain(option))
         left.remove(choice)

@@ -9,9 +9,11 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Literal, NamedTuple
 
+from eyechart.benchmarks._cells import text_of
+from eyechart.benchmarks._listed_options import take_apart
+from eyechart.benchmarks._spreadsheets import MAX_CELL_CHARACTERS, read_sheet
 from eyechart.benchmarks._tables import Row, next_row, read_rows
 from eyechart.errors import BenchmarkError
-from eyechart.benchmarks._spreadsheets import MAX_CELL_CHARACTERS, read_sheet
 from eyechart.schema import ResponseState
 
 Kit = Literal["vlmevalkit", "lmms-eval"]
@@ -29,7 +31,6 @@ _LMMS_FIELDS = frozenset(
     }
 )
 _THEIR_ANSWER = ("prediction", "parsed_pred", "pred", "gpt_prediction", "pred_answer", "extracted_answer")
-_LETTERED = re.compile(r"\s*\(?([A-Z])[).:]\s*(\S.*?)\s*")
 
 
 class KitRow(NamedTuple):
@@ -41,7 +42,7 @@ class KitRow(NamedTuple):
         text: The response; None where there is none.
         state: How the request ended; failures that the kit stored as text are errors here.
         stem: The question without its options; the whole prompt where options cannot be told from it.
-        choices: Options in the order shown; empty where the row does not tell.
+        choices: Options in the order shown, "" for a letter without one; empty where the row does not tell.
         gold: The right letter by the kit's file, None where it does not tell.
         view: The view it names, None if none.
         task: Its category.
@@ -135,7 +136,10 @@ def judged_file(path: Path) -> Path | None:
 
 
 def lettered_options(prompt: str) -> tuple[str, tuple[str, ...]]:
-    r"""Split a prompt at its last list of options, one a line from A on.
+    r"""Split a prompt at its last list of options from A on, as a question's own text is split.
+
+    What a prompt says after its list, on lines of their own, is no part of the last option where no other option has
+    several lines.
 
     Returns:
         The text before the list, and the options; the whole prompt and no option where there is no list.
@@ -144,20 +148,10 @@ def lettered_options(prompt: str) -> tuple[str, tuple[str, ...]]:
         >>> lettered_options("Which?\n(A) red (dark)\n(B) blue\nAnswer directly.")
         ('Which?', ('red (dark)', 'blue'))
     """
-    lines = prompt.splitlines()
-    best: tuple[int, tuple[str, ...]] = (len(lines), ())
-    for start, line in enumerate(lines):
-        found = _LETTERED.fullmatch(line)
-        if found and found[1] == "A":
-            options = []
-            for letter, text in zip(ascii_uppercase, lines[start:], strict=False):
-                option = _LETTERED.fullmatch(text)
-                if option is None or option[1] != letter:
-                    break
-                options.append(option[2])
-            if len(options) > 1:
-                best = (start, tuple(options))
-    return "\n".join(lines[: best[0]]).strip(), best[1]
+    stem, options = take_apart(prompt)
+    if options and not any("\n" in option for option in options[:-1]):
+        options = (*options[:-1], options[-1].partition("\n")[0].strip())
+    return stem, options
 
 
 # --- VLMEvalKit -------------------------------------------------------------------------------------------------------
@@ -240,7 +234,8 @@ def _vlmevalkit_row(row: Row, judged: Mapping[str, Mapping[str, object]]) -> Kit
     if RANDOM_MARK in log:
         notes += ("the kit drew a random letter",)
     options = tuple(_cell(values, letter) for letter in ascii_uppercase)
-    n_options = next((number for number, option in enumerate(options) if option is None), len(options))
+    # An empty cell before a filled one keeps its letter: the model was shown A, C and D.
+    n_options = max((number for number, option in enumerate(options, start=1) if option is not None), default=0)
     gold = _cell(values, "answer")
     theirs = _score(values.get("hit"))
     return KitRow(
@@ -249,14 +244,18 @@ def _vlmevalkit_row(row: Row, judged: Mapping[str, Mapping[str, object]]) -> Kit
         text=text,
         state=state,
         stem=_cell(values, "question") or "",
-        choices=tuple(option for option in options[:n_options] if option is not None),
-        gold=gold if gold is not None and gold in ascii_uppercase[:n_options] else None,
+        choices=tuple(option or "" for option in options[:n_options]),
+        gold=gold if gold in _filled_letters(options) else None,
         view=_cell(values, "view_id") or _cell(values, "view"),
         task=_cell(values, "category"),
         theirs=_score(verdict.get("hit")) if theirs is None else theirs,
         their_answer=_cell(values, "opt"),
         notes=notes,
     )
+
+
+def _filled_letters(options: Sequence[str | None]) -> tuple[str, ...]:
+    return tuple(letter for letter, option in zip(ascii_uppercase, options, strict=True) if option is not None)
 
 
 def _key(row: Row) -> str:
@@ -270,7 +269,7 @@ def _cell(values: Mapping[str, object], name: str) -> str | None:
     cell = values.get(name)
     if cell is None or cell == "" or (isinstance(cell, float) and math.isnan(cell)):
         return None
-    return f"{cell:g}" if isinstance(cell, float) else str(cell)
+    return text_of(cell) if isinstance(cell, float) else str(cell)
 
 
 # --- lmms-eval --------------------------------------------------------------------------------------------------------

@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from eyechart.benchmarks._release import ID_DIGITS, id_of
+from eyechart.benchmarks._cells import text_of
+from eyechart.benchmarks._release import ID_DIGITS
 from eyechart.benchmarks._tables import Row, read_rows
 from eyechart.errors import BenchmarkError
 from eyechart.registry import unknown_name
@@ -99,10 +100,7 @@ def _prediction(
     row: Row, default_view: str | None, question_ids: Collection[str], names: Mapping[str, str]
 ) -> Prediction:
     values = row.values
-    question_id = id_of(values, row.place)
-    padded = question_id.zfill(ID_DIGITS)
-    if question_id not in question_ids and padded in question_ids:
-        question_id = padded  # a table program took 000669 for a number
+    question_id = _question_id(values, row.place, question_ids)
     view = _first(values, VIEW_COLUMNS) or default_view
     if view is None:
         raise BenchmarkError(
@@ -122,6 +120,15 @@ def _prediction(
     )
 
 
+def _question_id(values: Mapping[str, object], place: str, question_ids: Collection[str]) -> str:
+    """Return the id of a row as the benchmark has it: SUM's are padded, and table programs take them for numbers."""
+    given = _first(values, ID_COLUMNS)
+    if given is None or isinstance(given, bool | list | dict):
+        raise BenchmarkError(f"{place}: no id", hint="every row needs id or base_sample_id")
+    text = text_of(int(given) if isinstance(given, float) and given.is_integer() else given)
+    return next((name for name in (text, text.zfill(ID_DIGITS)) if name in question_ids), text)
+
+
 def _state(values: Mapping[str, object], place: str, *, is_missing: bool) -> ResponseState:
     given = values.get("state")
     if given is None:
@@ -136,7 +143,7 @@ def _check(prediction: Prediction, question_ids: Collection[str], views: Sequenc
     if prediction.question_id not in question_ids:
         raise BenchmarkError(
             f"{prediction.place}: id {prediction.question_id!r} is no question of this benchmark",
-            hint="are these predictions for other data? Whole numbers are padded to six digits",
+            hint="are these predictions for other data?",
         )
     if prediction.view not in views:
         raise unknown_name(f"view in {prediction.place}", prediction.view, tuple(views))

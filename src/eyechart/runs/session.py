@@ -21,7 +21,15 @@ from eyechart.runs.foresight import Foresight, fit_for, foresee, told_rule
 from eyechart.runs.gold import told_answer
 from eyechart.runs.listening import Beginning, Listener, Silent
 from eyechart.runs.matching import gauge_for
-from eyechart.runs.options import RunOptions, batch_limits, checked, expected_cost, why_not
+from eyechart.runs.options import (
+    RunOptions,
+    batch_limits,
+    check_scorable,
+    checked,
+    expected_cost,
+    orders_kept,
+    why_not,
+)
 from eyechart.runs.outcome import Asked, Outcome
 from eyechart.runs.pictures import PictureSource
 from eyechart.runs.plan import Plan, plan_run, shown_answer
@@ -137,6 +145,9 @@ def _ask_all(
         fit=fit_for(options.plan.transport, ahead),
         gauge=None if options.plan.match is None else gauge_for(ahead),
     )
+    check_scorable(plan.questions, options.scorer or DEFAULT_SCORER)
+    if note := orders_kept(plan.questions, options.plan.rotations):
+        listener.noted(note)
     origin = Origin(
         now=utc_now(),
         versions=read_versions(),
