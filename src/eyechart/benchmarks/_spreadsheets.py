@@ -112,7 +112,9 @@ def _formats_unlike_numbers(archive: ZipFile) -> dict[str, str]:
 
 def _check_as_shown(cell: XmlTree.Element, value: Cell, unlike: dict[str, str], path: Path) -> None:
     what = unlike.get(cell.get("s", "0")) if isinstance(value, int | float) and not isinstance(value, bool) else None
-    if what is not None or (value is None and cell.find(f"{_MAIN}f") is not None):
+    # Writers that work nothing out store no result, or 0 (XlsxWriter).
+    is_open = cell.find(f"{_MAIN}f") is not None and value in {None, 0}
+    if what is not None or is_open:
         fault = f"a number shown as {what}" if what else "a formula whose result is not stored"
         raise BenchmarkError(
             f"{path}: cell {cell.get('r', '')} holds {fault}", hint="format the cell as text, write what is meant, save"
