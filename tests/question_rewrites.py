@@ -62,6 +62,8 @@ def write(rng, folder: Path, *, is_clear: bool = False) -> tuple[Path, Meant]:
     options = rng.choice(("list", "list", "object", "columns", "named columns", "text", "python", "lettered", "numbers"))
     forms = ("letter", "lower", "bracket", "dot", "text", "both", "list")
     answer = rng.choice(forms) if is_clear else rng.choice(("letter", "letter", "lower", "bracket", "dot", "text", "both", "index0", "index1", "list"))
+    if options == "numbers" and answer == "index1":
+        answer = "index0"  # the numbers of the options are their labels
     picture = rng.choice(("path", "path", "dotted", "uri", "base64", "object", "list", "bytes"))
     rows = []
     for one in meant.rows:

@@ -119,7 +119,7 @@ def test_files_in_which_nothing_has_two_meanings_are_all_read(tmp_path_factory):
 
 GAPS = {
     "an object with null": {"choices": {"A": "x", "B": None, "C": "y", "D": "z"}, "answer": "C"},
-    "an object without A": {"choices": {"B": "x", "C": "y"}, "answer": "B"},
+    "an object without A": {"choices": {"B": "x", "C": "y"}, "answer": "C"},
     "a list with null": {"choices": ["x", None, "y", "z"], "answer": "C"},
     "a list with NaN": '{"id": "q1", "image": "a.png", "question": "?", "choices": ["x", NaN, "y", "z"], "answer": "C"}',
     "columns with an empty one": {"A": "x", "B": "", "C": "y", "D": "z", "answer": "C"},
@@ -228,7 +228,7 @@ def test_whole_numbers_count_as_one_row_of_the_file_shows(folder, answers, golds
         ([{"answer": "B", "label": "A"}], "'label' names another option", "answer_column"),
         ([{"answer": "B", "solution": "because"}], "'answer' and 'solution' hold different things", "answer_column"),
         ([{"choices": ["B. x", "A. y"]}], "option 1 carries letter B", "option_letters=keep"),
-        ([{"choices": {"x": 1, "y": 2}}], "an object with keys", "by the letters"),
+        ([{"choices": {"red": 1, "blue": 2}}], "an object with keys", "by the letters"),
         ([{"choices": ["teal", "a.png"]}], "option B is a picture", "one picture"),
         ([{"question": "Which?\n(A) x\n(B) y", "choices": ["y", "x"]}], "in another order", "listed="),
         ([{"question": "Which?\n(A) x\n(B) y\nIn the sun.", "choices": None}], "follows the options", "column choices"),

@@ -213,10 +213,10 @@ def _of_object(cells: Mapping[str, object], place: str, column: str) -> _Entries
 def _labelled(labels: Sequence[object], texts: Sequence[object], place: str, column: str) -> _Entries:
     """Return options with labels of their own, in the order of the file; the labels may stand in another order."""
     own = [text_of(label, "a label", place).strip("().[]: ").upper() for label in labels]
-    _in_order(dict(zip(own, texts, strict=True)), place, column)
     if len(set(own)) != len(own):
         raise BenchmarkError(f"{place}: {column} have a label twice: {shown(own)}", hint="give each its own label")
-    return list(zip(own, texts, strict=True))
+    in_order = _in_order(dict(zip(own, texts, strict=True)), place, column)
+    return in_order if len(in_order) > len(own) else list(zip(own, texts, strict=True))
 
 
 def _in_order(cells: Mapping[str, object], place: str, column: str) -> _Entries:
