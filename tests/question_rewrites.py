@@ -59,9 +59,15 @@ def write(rng, folder: Path, *, is_clear: bool = False) -> tuple[Path, Meant]:
     nests = container in {"json", "jsonl", "parquet"}
     names = {role: rng.choice(own) for role, own in NAMES.items()}
     names["letters"] = rng.choice((ascii_uppercase, ascii_lowercase))
-    options = rng.choice(("list", "list", "object", "columns", "named columns", "text", "python", "lettered", "numbers"))
+    options = rng.choice(
+        ("list", "list", "object", "columns", "named columns", "text", "python", "lettered", "numbers")
+    )
     forms = ("letter", "lower", "bracket", "dot", "text", "both", "list")
-    answer = rng.choice(forms) if is_clear else rng.choice(("letter", "letter", "lower", "bracket", "dot", "text", "both", "index0", "index1", "list"))
+    answer = (
+        rng.choice(forms)
+        if is_clear
+        else rng.choice(("letter", "letter", "lower", "bracket", "dot", "text", "both", "index0", "index1", "list"))
+    )
     if options == "numbers" and answer == "index1":
         answer = "index0"  # the numbers of the options are their labels
     picture = rng.choice(("path", "path", "dotted", "uri", "base64", "object", "list", "bytes"))
@@ -75,16 +81,18 @@ def write(rng, folder: Path, *, is_clear: bool = False) -> tuple[Path, Meant]:
         row[names["image"]] = _picture(one["image"], picture, folder, container)
         rows.append(row)
     if not is_clear and rng.random() < 0.3:  # an empty option somewhere
-        _empty_one(rng, rows, names, options)
+        at = rng.randrange(len(rows))
+        wrong = [place for place in range(len(meant.rows[at]["choices"])) if place != meant.rows[at]["gold"]]
+        _empty_one(rng.choice(wrong), rows[at], names, options)
     file = folder / f"questions.{container}"
     _WRITERS[container](file, rows, rng)
     return file, meant
 
 
-def _options(one, how, names, *, nests, rng):
+def _options(one, how, names, *, nests, rng):  # noqa: PLR0911 -- one return per way to write them
     choices, column = one["choices"], names["choices"]
     if how == "object":
-        found = {letter: text for letter, text in zip(ascii_uppercase, choices, strict=False)}
+        found = dict(zip(ascii_uppercase, choices, strict=False))
         return {column: found if nests else json.dumps(found, ensure_ascii=False)}
     if how == "numbers":
         found = {str(number): text for number, text in enumerate(choices)}
@@ -144,16 +152,15 @@ def _picture(name, how, folder, container):
     return found.get(how, name)
 
 
-def _empty_one(rng, rows, names, how):
-    row = rng.choice(rows)
+def _empty_one(place, row, names, how):
+    """Empty a wrong option: a right one that is not there means nothing."""
     cells = row.get(names["choices"])
     if isinstance(cells, list):
-        cells[rng.randrange(len(cells))] = rng.choice((None, "")) if how != "lettered" else ""
+        cells[place] = ""
     elif isinstance(cells, dict):
-        cells[rng.choice(list(cells))] = None
+        cells[list(cells)[place]] = None
     elif how in {"columns", "named columns"}:
-        filled = [name for name in row if name not in names.values() and row[name] is not None]
-        row[rng.choice(filled)] = None
+        row[[name for name in row if name not in names.values() and row[name] is not None][place]] = None
 
 
 def _text_cells(row):

@@ -68,7 +68,8 @@ def answer_text(cell: object, place: str) -> str:
     return text_of(cell, "answer", place)
 
 
-def read_answer(cell: object, options: Options, place: str, form: AnswerForm = "either", *, is_index: bool = False
+def read_answer(
+    cell: object, options: Options, place: str, form: AnswerForm = "either", *, is_index: bool = False
 ) -> Answer | None:
     """Return what an answer can mean, judged against the labels that the file wrote; None where it is hidden.
 
@@ -87,22 +88,17 @@ def read_answer(cell: object, options: Options, place: str, form: AnswerForm = "
         return None
     if form == "either" and text.isalpha() and text in options.labels and min(map(len, options.texts)) > len(text) + 1:
         return Answer(place, text, {"letter": options.labels.index(text)}, options.labels)  # it can be no option's text
-    by_letter, by_text = _by_label(text, options, place), _by_text(text, options)
     number = _WHOLE.fullmatch(text)
+    letter = _by_label(text, options, place) if form in {"either", "letter"} else None
+    texts = _by_text(text, options) if form in {"either", "text"} and not (is_index and number) else []
+    if len(texts) > 1 or (texts and letter not in {None, texts[0]}):
+        raise _fits_several(text, sorted({*texts, *([] if letter is None else [letter])}), options, place)
     fits: dict[Form, int] = {}
-    if form in {"either", "letter"} and by_letter is not None:
-        fits["letter"] = by_letter
-    if form in {"either", "text"} and not (is_index and number):
-        if len(by_text) > 1:
-            raise _fits_several(text, by_text, options, place)
-        if by_text:
-            fits["text"] = by_text[0]
-    if number and "letter" not in fits and form not in {"letter", "text"}:
-        fits |= _by_place(int(number[1]), options, form)
-    if "letter" in fits and "text" in fits:
-        if fits["letter"] != fits["text"]:
-            raise _fits_several(text, sorted({fits["letter"], fits["text"]}), options, place)
-        del fits["text"]
+    if letter is not None:
+        fits["letter"] = letter
+    else:
+        fits |= {"text": texts[0]} if texts else {}
+        fits |= _by_place(int(number[1]), options, form) if number else {}
     if not fits:
         raise _none_fits(text, options, place)
     return Answer(place, text, fits, options.labels)
@@ -230,7 +226,7 @@ def _open_number(answer: Answer, forms: Sequence[Form], numbers: Sequence[Answer
             f"{answer.place}: answer {shown(answer.text)} is the text of {labels['text']} and the index of {counted}",
             hint=hint,
         )
-    values = sorted(int(_WHOLE.fullmatch(one.text)[1]) for one in numbers)  # type: ignore[index] -- they are numbers
+    values = sorted(int(found[1]) for one in numbers if (found := _WHOLE.fullmatch(one.text)))
     told = f"{values[0]}–{values[-1]}" if values[0] != values[-1] else f"{values[0]}"
     return BenchmarkError(f"{answer.place}: whole numbers {told} fit counting from 0 and from 1", hint=hint)
 

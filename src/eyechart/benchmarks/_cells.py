@@ -140,8 +140,8 @@ def plain(text: str) -> str:
     """Return a text as two spellings of one thing agree in: letter case, width of characters, blanks, a final stop.
 
     Example:
-        >>> plain(" Dark  Red."), plain("ＡＢ")
-        ('dark red', 'ab')
+        >>> plain(" Dark  Red."), plain("Straße")
+        ('dark red', 'strasse')
     """
     folded = " ".join((text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()).split())
     return folded[:-1] if folded.endswith(".") and len(folded) > 1 else folded

@@ -121,7 +121,7 @@ def layout_of(columns: tuple[str, ...], named: Columns) -> Layout:
 
 
 def _option_columns(columns: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Return the columns of one option each with their labels: ``A``, ``B``, …; ``option_a``, …; ``choice_0``, …"""
+    """Return the columns of one option each with their labels: ``A``, ``B``; ``option_a``; ``choice_0`` and so on."""
     letters = {name: name for name in columns if len(name) == 1 and name in ascii_uppercase}
     if not _is_list(letters):
         letters = {name: name.upper() for name in columns if len(name) == 1 and name.upper() in ascii_uppercase}

@@ -91,7 +91,9 @@ def _turn(turn: Mapping[str, object], place: str) -> _Turn:
             texts.append(part)
         elif isinstance(part, Mapping) and isinstance(part.get("text"), str):
             texts.append(str(part["text"]))
-        elif isinstance(part, Mapping) and (kind := next((k for k in _PICTURE_PARTS if not is_absent(part.get(k))), None)):
+        elif isinstance(part, Mapping) and (
+            kind := next((k for k in _PICTURE_PARTS if not is_absent(part.get(k))), None)
+        ):
             pictures.append(part[kind])
         elif not (isinstance(part, Mapping) and part.get("type") == "image"):  # a bare mark: its picture stands beside
             raise BenchmarkError(f"{place}: {shown(part)} is no part of a turn", hint="texts and pictures are read")

@@ -9,7 +9,9 @@ from eyechart.errors import BenchmarkError
 N_TOLD = 3
 """Faults of one kind that are told in full."""
 
-_PARTICULARS = re.compile(r"'(?:[^'\\]|\\.)*'…?|\"(?:[^\"\\]|\\.)*\"…?|[\[({][^\])}]*[\])}]|\b[A-Z]\b|\d+(?:\.\d+)?|\s+(?:and|,)\s+")
+_PARTICULARS = re.compile(
+    r"'(?:[^'\\]|\\.)*'…?|\"(?:[^\"\\]|\\.)*\"…?|[\[({][^\])}]*[\])}]|\b[A-Z]\b|\d+(?:\.\d+)?|\s+(?:and|,)\s+"
+)
 
 
 class Faults:
@@ -58,7 +60,9 @@ class Faults:
             lines += [f"  {fault.message}" for fault in kind[:N_TOLD]]
             if len(kind) > N_TOLD:
                 lines.append(f"  and {len(kind) - N_TOLD} more like these")
-        raise BenchmarkError("\n".join(lines), hint="; ".join(dict.fromkeys(fault.hint for fault in faults if fault.hint)))
+        raise BenchmarkError(
+            "\n".join(lines), hint="; ".join(dict.fromkeys(fault.hint for fault in faults if fault.hint))
+        )
 
 
 def some_places(places: Sequence[str]) -> str:

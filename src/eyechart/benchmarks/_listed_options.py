@@ -53,9 +53,7 @@ def take_apart(text: str) -> ListedQuestion:
 def without_instruction(text: str) -> str:
     """Return a text without closing lines that only tell how to answer with a letter."""
     lines = text.rstrip().splitlines()
-    while len(lines) > 1 and (
-        _INSTRUCTION.match(lines[-1]) or _CUE.match(lines[-1]) or not lines[-1].strip()
-    ):
+    while len(lines) > 1 and (_INSTRUCTION.match(lines[-1]) or _CUE.match(lines[-1]) or not lines[-1].strip()):
         lines.pop()
     return "\n".join(lines)
 

@@ -7,9 +7,10 @@ from typing import NamedTuple
 import msgspec
 
 from eyechart.benchmarks._answers import listed_answers
+from eyechart.benchmarks._cells import Row
 from eyechart.benchmarks._parquet_needles import unpack_needles
 from eyechart.benchmarks._rows import Pictures
-from eyechart.benchmarks._tables import Row, find_question_file, read_rows
+from eyechart.benchmarks._tables import find_question_file, read_rows
 from eyechart.errors import BenchmarkError, UsageError
 from eyechart.images.hash import file_sha256
 from eyechart.schema import ImageRef

@@ -18,16 +18,20 @@ EmptyOptions = Literal["refuse", "drop"]
 OptionLetters = Literal["auto", "keep"]
 """Whether letters that all options carry are taken off, or belong to their texts."""
 
-_CARRIED = re.compile(r"\s*(?:\(([A-Za-z]|\d{1,2})\)[.:]?|\[([A-Za-z]|\d{1,2})\]|([A-Za-z]|\d{1,2})[.):])\s+(\S.*)", re.S)
+_CARRIED = re.compile(
+    r"\s*(?:\(([A-Za-z]|\d{1,2})\)[.:]?|\[([A-Za-z]|\d{1,2})\]|([A-Za-z]|\d{1,2})[.):])\s+(\S.*)", re.S
+)
 _KEY = re.compile(r"[(\[]?([A-Za-z]|\d{1,2})[)\].:]?")
 _OPTION_KEY = re.compile(r"(?:option|choice|opt)([a-z]|\d{1,2})")
 _TEXT_KEYS, _LABEL_KEYS = ("text", "value", "content"), ("label", "key", "letter", "id")
 _TAG = re.compile(r"<\|?\s*(?:image|img|picture)[\s_]*\d*\s*\|?>|<imagehere>", re.IGNORECASE)
 _PICTURE_NAME = re.compile(r"\S.*\.(?:png|jpe?g|webp|gif|bmp|tiff?)", re.IGNORECASE)
 _SECOND = re.compile(r"B[).:]")  # without a second letter there is no list
-_HEADING = re.compile(r"\s*^[ \t]*(?:the )?(?:answer )?(?:options|choices|candidates)(?: are)?[ \t]*:?[ \t]*$\s*\Z", re.I | re.M)
+_HEADING = re.compile(
+    r"\s*^[ \t]*(?:the )?(?:answer )?(?:options|choices|candidates)(?: are)?[ \t]*:?[ \t]*$\s*\Z", re.I | re.M
+)
 _TELLS_HOW = re.compile(
-    r"\s*(?:please|answer|respond|reply|choose|select|give|pick|think|explain|only|your answer|return|output|write|hint)\b",
+    r"\s*(?:please|answer|respond|reply|choose|select|give|pick|think|explain|only|your answer|return|output|write)\b",
     re.IGNORECASE,
 )
 _LETTERS = r"\(?[A-Z]\)?(?:\s*(?:,|/|&|and|or|nor|,\s*and)\s*\(?[A-Z]\)?)+"
@@ -69,7 +73,9 @@ class OptionRules(NamedTuple):
 _Entries = list[tuple[str, object]]
 
 
-def read_options(cell: object, place: str, rules: OptionRules = OptionRules(), column: str = "choices") -> Options | None:
+def read_options(
+    cell: object, place: str, rules: "OptionRules | None" = None, column: str = "choices"
+) -> Options | None:
     """Read the options in one cell: a list, an object by letter or number, or a text that holds one of these.
 
     Args:
@@ -93,17 +99,18 @@ def read_options(cell: object, place: str, rules: OptionRules = OptionRules(), c
     if is_absent(cell):
         return None
     if isinstance(cell, str):
-        cell = _split(cell, rules.separator)
+        cell = _split(cell, (rules or OptionRules()).separator)
     if isinstance(cell, Mapping):
         entries = _of_object(cell, place, column)
     elif isinstance(cell, list | tuple):
         entries = _of_list(cell, place, column)
     else:
         raise BenchmarkError(f"{place}: {column} {shown(cell)} are no list", hint=_ONE_LIST)
-    return finish(entries, place, rules, column)
+    return finish(entries, place, rules or OptionRules(), column)
 
 
-def read_option_columns(values: Mapping[str, object], columns: Sequence[tuple[str, str]], place: str, rules: OptionRules
+def read_option_columns(
+    values: Mapping[str, object], columns: Sequence[tuple[str, str]], place: str, rules: OptionRules
 ) -> Options | None:
     """Read one option from each column; None where all are empty.
 
@@ -223,7 +230,7 @@ def _in_order(cells: Mapping[str, object], place: str, column: str) -> _Entries:
     """Return entries by letter or number, with empty ones where the file skips one."""
     if all(label.isdigit() for label in cells):
         numbers = {int(label): cell for label, cell in cells.items()}
-        base = min(min(numbers), 1)
+        base = min(1, *numbers)
         return [(str(number), numbers.get(number)) for number in range(base, max(numbers) + 1)]
     if any(len(label) != 1 or label not in ascii_uppercase for label in cells):
         raise BenchmarkError(
@@ -245,7 +252,9 @@ def finish(entries: _Entries, place: str, rules: OptionRules, column: str) -> Op
     for label, cell in entries:
         if not isinstance(cell, str) or "<" in cell or "." in cell or "data:" in cell:
             _check_no_picture(cell, label, place)
-    texts = [cell.strip() if isinstance(cell, str) else text_of(cell, f"option {label}", place) for label, cell in entries]
+    texts = [
+        cell.strip() if isinstance(cell, str) else text_of(cell, f"option {label}", place) for label, cell in entries
+    ]
     empty = [] if all(texts) else [label for (label, _), text in zip(entries, texts, strict=True) if not text]
     was: tuple[str, ...] = ()
     if empty and rules.empty == "refuse":
@@ -286,7 +295,9 @@ def _without_letters(texts: Sequence[str], places: Sequence[int], place: str) ->
     if len(found) != len(texts):
         return None
     labels = [label.upper() for label, _ in found]
-    if labels == [ascii_uppercase[at] for at in places] or labels in [[str(at + base) for at in places] for base in (0, 1)]:
+    if labels == [ascii_uppercase[at] for at in places] or labels in [
+        [str(at + base) for at in places] for base in (0, 1)
+    ]:
         return labels, [text for _, text in found]
     if len(set(labels)) < len(labels) or not all(label.isalpha() for label in labels):
         return None  # initials of names, or numbers that count something
@@ -301,7 +312,9 @@ def _check_no_picture(cell: object, label: str, place: str) -> None:
     is_named = isinstance(cell, str) and (
         _TAG.fullmatch(cell.strip()) or cell.lstrip().startswith("data:image/") or _PICTURE_NAME.fullmatch(cell.strip())
     )
-    is_held = isinstance(cell, bytes) or (isinstance(cell, Mapping) and bool({"bytes", "path", "image", "url"} & set(cell)))
+    is_held = isinstance(cell, bytes) or (
+        isinstance(cell, Mapping) and bool({"bytes", "path", "image", "url"} & set(cell))
+    )
     if is_named or is_held:
         raise BenchmarkError(
             f"{place}: option {label} is a picture", hint="eyechart shows one picture a question; leave such rows out"

@@ -167,15 +167,19 @@ def _of_text(text: str, place: str, root: Path) -> Picture:
         return Held(_picture_bytes(content, place))
     if _ADDRESS.match(text):
         raise BenchmarkError(
-            f"{place}: image {shown(text)} is an address; eyechart does not download: fetch the pictures and give paths",
+            f"{place}: image {shown(text)} is an address; eyechart does not download: "
+            f"fetch the pictures and give paths",
             hint="download them beside the question file and write their names",
         )
-    if text.lower().startswith("file:"):
-        return Named(unquote(urlsplit(text).path))
-    if _exists(root, text):
-        return Named(text)
-    if "\\" in text and _exists(root, text.replace("\\", "/")):
-        return Named(text.replace("\\", "/"))
+    name = unquote(urlsplit(text).path) if text.lower().startswith("file:") else text
+    for spelled in (name, name.replace("\\", "/")):
+        if _exists(root, spelled):
+            return Named(spelled)
+    return Named(name) if name != text else _held_or_named(text, place)
+
+
+def _held_or_named(text: str, place: str) -> Picture:
+    """Return what a text that is no path of a file there can be: base64, the id of a row, or a path to complain of."""
     if len(text) >= _MIN_BASE64:
         content = _from_base64(text)
         if content is not None and sniff_media_type(content[:_HEAD]):
@@ -219,7 +223,9 @@ def _picture_bytes(content: bytes, place: str) -> bytes:
 
 def _key(text: str, cell: object, place: str) -> str:
     if isinstance(cell, bool) or not text.isdigit():
-        raise BenchmarkError(f"{place}: image {shown(cell)} is no text", hint=f"write a text (for images: a path); {_HINT}")
+        raise BenchmarkError(
+            f"{place}: image {shown(cell)} is no text", hint=f"write a text (for images: a path); {_HINT}"
+        )
     return text
 
 

@@ -22,7 +22,16 @@ from eyechart.benchmarks._options import (
     same_list,
     take_from_text,
 )
-from eyechart.benchmarks._picture_cells import Held, Named, OfRow, PictureCache, read_picture, several, without_tags
+from eyechart.benchmarks._picture_cells import (
+    Held,
+    Named,
+    OfRow,
+    Picture,
+    PictureCache,
+    read_picture,
+    several,
+    without_tags,
+)
 from eyechart.errors import BenchmarkError, ImageError
 from eyechart.images.decode import check_decodable
 from eyechart.images.hash import file_sha256
@@ -39,6 +48,7 @@ _ANSWERS, _TURN_TEXT, _TURN_ANSWER, _TURN_IMAGES = "answers", "turn_text", "turn
 _MARK = re.compile(r"\(([A-Z])\)|(?:^|\s)([A-Z])[.):](?=\s)", re.MULTILINE)
 _LETTER = re.compile(r"\(?([A-Za-z])\)?[.)]?")
 _WHOLE = re.compile(r"\d+(?:\.0+)?")
+_OTHER_BYTES = "the picture's bytes are not those of the file it names; the bytes are shown"
 _READ = frozenset({_TURN_TEXT, _TURN_ANSWER, _TURN_IMAGES, ""})
 _SORTING_ROLES: tuple[Role, ...] = ("task", "image_group")
 _COUNTED_ROLES: tuple[Role, ...] = ("id", "question", "choices", "answer", "image", "box")
@@ -216,7 +226,9 @@ class RowReader:
             answers = self._free_answers(values, layout, text, place)
         else:
             answer, others = self._answer(values, layout, options, place)
-            notes += [f"choices equal up to case: {', '.join(twins)}"] if (twins := equal_up_to_case(options.texts)) else []
+            notes += (
+                [f"choices equal up to case: {', '.join(twins)}"] if (twins := equal_up_to_case(options.texts)) else []
+            )
         boxes = self._boxes(values, layout, place)
         extra = self._foreign(values, layout, is_free=options is None)
         if options is not None and "empty options left out" in options.was:
@@ -296,19 +308,29 @@ class RowReader:
         if isinstance(given, OfRow):
             return given, []
         path, image = self._found(given, place)
-        notes = []
-        if isinstance(given, Held) and given.name and self._pictures.differs(given.name, image):
-            notes.append("the picture's bytes are not those of the file it names; the bytes are shown")
+        names = [given.name] if isinstance(given, Held) and given.name else []
         for column in columns[1:]:
             other = read_picture(values[column], place, self._pictures.root)
-            same = isinstance(other, Named) and Path(other.name).name in {path.name, str(getattr(given, "name", ""))}
-            is_held = isinstance(given, Held) and isinstance(other, Named)
-            if not same and not is_held and (not isinstance(other, Held | Named) or self._found(other, place)[1] != image):
+            if isinstance(given, Held) and isinstance(other, Named):
+                names.append(other.name)  # where the kit that packed the table wants it written
+            elif not self._is_same(other, path, image, place):
                 raise two_columns(values, columns[0], column, "image", place)
-        return (path, image), notes
+        is_other = any(self._pictures.differs(name, image) for name in names)
+        return (path, image), [_OTHER_BYTES] if is_other else []
+
+    def _is_same(self, other: Picture | None, path: Path, image: ImageRef, place: str) -> bool:
+        """Return whether a further column shows the same picture; a name without a file may be that of its file."""
+        if isinstance(other, Held):
+            return self._found(other, place)[1] == image
+        if not isinstance(other, Named):
+            return False
+        is_there = (self._pictures.root / other.name).is_file()
+        return self._found(other, place)[1] == image if is_there else Path(other.name).name == path.name
 
     def _found(self, given: Held | Named, place: str) -> tuple[Path, ImageRef]:
-        return self._pictures.keep(given.content, place) if isinstance(given, Held) else self._pictures.find(given.name, place)
+        if isinstance(given, Held):
+            return self._pictures.keep(given.content, place)
+        return self._pictures.find(given.name, place)
 
     def _options(
         self, values: Mapping[str, object], layout: Layout, text: str, place: str, chosen: list[str]
@@ -335,6 +357,14 @@ class RowReader:
         chosen += options.was
         if listed is None:
             return options, text
+        what = f"column {column!r}" if by_column is None else "the columns of options"
+        return self._of_two_lists(listed, options, (text, stem), what, place, chosen)
+
+    def _of_two_lists(
+        self, listed: Options, options: Options, texts: tuple[str, str], what: str, place: str, chosen: list[str]
+    ) -> tuple[Options, str]:
+        """Return the options that count where the text (whole, and without its list) lists some and a column too."""
+        text, stem = texts
         if same_list(listed.texts, options.texts):
             chosen.append("options listed in the text and in a column shown once")
             return options, stem
@@ -344,7 +374,6 @@ class RowReader:
         if self._rules.listed == "column":
             is_reordered = sorted(map(plain, listed.texts)) == sorted(map(plain, options.texts))
             return options, stem if is_reordered else text
-        what = f"column {column!r}" if by_column is None else "the columns of options"
         raise BenchmarkError(
             f"{place}: the question's text lists other options, or in another order, than {what}",
             hint="--option listed=text or listed=column says which counts",
@@ -395,7 +424,9 @@ class RowReader:
             return answers
         names_option = any(_LETTER.fullmatch(one) or _WHOLE.fullmatch(one) for one in answers)
         for column, cell in values.items():
-            listed = [] if column in layout.own or column == _ANSWERS else _texts_in(cell, self._rules.options.separator)
+            listed = (
+                [] if column in layout.own or column == _ANSWERS else _texts_in(cell, self._rules.options.separator)
+            )
             if listed and (names_option or any(plain(one) in map(plain, listed) for one in answers)):
                 raise BenchmarkError(
                     f"{place}: no options found, but column {column!r} looks like them, and the answer is "

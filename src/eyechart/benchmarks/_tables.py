@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from eyechart.benchmarks._cells import Row, SpelledFloat, check_names
+from eyechart.benchmarks._cells import Row, SpelledFloat, check_names, is_absent
 from eyechart.benchmarks._spreadsheets import read_sheet
 from eyechart.errors import BenchmarkError, MissingDependencyError, UsageError
 
@@ -239,9 +239,7 @@ def _rows_in(found: object, path: Path) -> Sequence[object]:
     if found and all(isinstance(value, dict) for value in found.values()):
         return _rows_by_name(found)
     what = f"{len(lists)} lists ({', '.join(lists)})" if lists else "dict"
-    raise BenchmarkError(
-        f"{path}: holds {what}, not a list", hint="write a JSON list with one object per question"
-    )
+    raise BenchmarkError(f"{path}: holds {what}, not a list", hint="write a JSON list with one object per question")
 
 
 def _rows_by_name(found: dict[str, dict[str, object]]) -> list[object]:
@@ -264,7 +262,7 @@ def _object(value: object, place: str) -> dict[str, object]:
 
 def _separated(path: Path, encoding: Encoding | None, delimiter: str, *, is_quoted: bool = True) -> Iterator[Row]:
     kind, comma = ("TSV", "tab") if delimiter == "\t" else ("CSV", "comma")
-    quoting = csv.QUOTE_MINIMAL if is_quoted else csv.QUOTE_NONE
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if is_quoted else csv.QUOTE_NONE
     with _open_text(path, encoding) as lines:
         reader = csv.DictReader(lines, strict=True, delimiter=delimiter, quoting=quoting)
         header = None
@@ -467,7 +465,7 @@ def _as_stored(kind: "pyarrow.DataType") -> Callable[[object], object] | None:
     def respell(cell: object) -> object:
         if isinstance(cell, list):
             return [respell(entry) for entry in cell]
-        if isinstance(cell, float) and not cell.is_integer() and cell == cell:
+        if isinstance(cell, float) and not cell.is_integer() and not is_absent(cell):
             return SpelledFloat(str(stored(cell)))
         return cell
 

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from eyechart.benchmarks._cells import Row
 from eyechart.benchmarks._release import MEDIA_TYPES
-from eyechart.benchmarks._tables import Row, read_rows
+from eyechart.benchmarks._tables import read_rows
 from eyechart.errors import BenchmarkError, ImageError
 from eyechart.images.files import write_pieces
 from eyechart.images.probe import describe_stream

@@ -11,7 +11,7 @@ import msgspec
 from eyechart.benchmarks._answers import Answer, AnswerForm, settle
 from eyechart.benchmarks._boxes import BoxFormat, GivenBox, check_convention, crosses_border, to_xyxy
 from eyechart.benchmarks._cells import Row, shown
-from eyechart.benchmarks._columns import NAMES, Columns
+from eyechart.benchmarks._columns import NAMES, Columns, Role
 from eyechart.benchmarks._conversations import SystemTurn
 from eyechart.benchmarks._faults import Faults, some_places
 from eyechart.benchmarks._options import EmptyOptions, OptionLetters, OptionRules
@@ -229,13 +229,11 @@ def _read(file: Path, options: FolderOptions, pictures: Pictures) -> _Found:
     for n_rows, row in enumerate(rows, start=1):
         try:
             drafts.append(reader.read(row, f"{n_rows:06d}"))
-        except SeveralPicturesError as error:
-            if options.pictures == "skip":
+        except BenchmarkError as error:
+            if isinstance(error, SeveralPicturesError) and options.pictures == "skip":
                 left_out.setdefault("several pictures", []).append(row.place)
             else:
                 faults.add(error)
-        except BenchmarkError as error:
-            faults.add(error)
     if not n_rows:
         raise BenchmarkError(f"{file} holds no question", hint="write one row per question")
     drafts = _with_shared_pictures(drafts, faults)
@@ -246,24 +244,26 @@ def _read(file: Path, options: FolderOptions, pictures: Pictures) -> _Found:
         faults.add(error)
     drafts = _of_one_kind(drafts, options, faults, left_out)
     golds = _golds(drafts, form, faults)
-    _check_answers(drafts, golds, options, faults, file)
+    _check_answers(drafts, options, faults, file)
     _check_ids(drafts, faults)
     faults.refuse(n_rows)
     if not drafts:
         raise BenchmarkError(f"{file} holds no question besides those left out", hint="keep other rows")
-    counts = Counter(what for draft in drafts for what in draft.chosen)
-    readings = [f"{what} ({n} row{'s' * (n > 1)})" for what, n in counts.items()]
-    readings += [
-        f"{role} from column {column!r}" for role, column in reader.columns if _is_a_choice(role, column, options)
-    ]
-    if form in _TOLD_FORMS:
-        readings.append(_TOLD_FORMS[form])
-    if plainly:
-        readings.append("quotes mean nothing in this TSV file")
+    columns = [(role, column) for role, column in reader.columns if _is_a_choice(role, column, options)]
+    told = ["quotes mean nothing in this TSV file"] if plainly else []
+    told += [_TOLD_FORMS[form]] if form in _TOLD_FORMS else []
+    told += [f"left out: {len(places)} with {why}, {some_places(places)}" for why, places in left_out.items()]
+    return _Found(tuple(drafts), golds, (*_chosen(drafts, columns), *told))
+
+
+def _chosen(drafts: Sequence[Draft], columns: Sequence[tuple[Role, str]]) -> Iterator[str]:
+    """Yield what was chosen in reading the rows, with how many it concerns, and the columns of other names."""
+    for what, n in Counter(what for draft in drafts for what in draft.chosen).items():
+        yield f"{what} ({n} row{'s' * (n > 1)})"
+    for role, column in columns:
+        yield f"{role} from column {column!r}"
     if not any(draft.options for draft in drafts):
-        readings.append(f"no question has options: the scorer is {_FREE_SCORER}")
-    readings += [f"left out: {len(places)} with {why}, {some_places(places)}" for why, places in left_out.items()]
-    return _Found(tuple(drafts), golds, tuple(readings))
+        yield f"no question has options: the scorer is {_FREE_SCORER}"
 
 
 _TOLD_FORMS = {
@@ -273,9 +273,8 @@ _TOLD_FORMS = {
 }
 
 
-def _is_a_choice(role: str, column: str, options: FolderOptions) -> bool:
-    names = {role: name for name, role in _COLUMN_OPTIONS.items()}
-    return getattr(options, names[role]) is None and column != NAMES[role][0]  # type: ignore[index] -- a role is its key
+def _is_a_choice(role: Role, column: str, options: FolderOptions) -> bool:
+    return getattr(options.row_rules.columns, role) is None and column != NAMES[role][0]
 
 
 def _rows(file: Path, options: FolderOptions) -> tuple[Iterator[Row], bool]:
@@ -370,9 +369,7 @@ def _meant(answer: Answer, form: str | None) -> int | None:
     return next(iter(answer.fits.values()))
 
 
-def _check_answers(
-    drafts: Sequence[Draft], golds: dict[str, int], options: FolderOptions, faults: Faults, file: Path
-) -> None:
+def _check_answers(drafts: Sequence[Draft], options: FolderOptions, faults: Faults, file: Path) -> None:
     """Refuse rows that cannot be scored: without a right answer, or free ones whose answers are letters or booleans."""
     hidden = [draft for draft in drafts if draft.answer is None and not draft.answers]
     if hidden and not options.allow_hidden:
@@ -393,7 +390,7 @@ def _check_answers(
         if all(holds(text) for draft in free for text in draft.answers):
             faults.add(
                 BenchmarkError(
-                    f"{free[0].place}: no question has options, but every answer is {what} ({shown(free[0].answers[0])})",
+                    f"{free[0].place}: no question has options, but every answer is {what}: {shown(free[0].answers[0])}",
                     hint=f"{hint}, for example --option choices_column=NAME, or --option keep=free if they are texts",
                 )
             )

@@ -9,10 +9,10 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Literal, NamedTuple
 
-from eyechart.benchmarks._cells import text_of
+from eyechart.benchmarks._cells import Row, text_of
 from eyechart.benchmarks._listed_options import take_apart
 from eyechart.benchmarks._spreadsheets import MAX_CELL_CHARACTERS, read_sheet
-from eyechart.benchmarks._tables import Row, next_row, read_rows
+from eyechart.benchmarks._tables import next_row, read_rows
 from eyechart.errors import BenchmarkError
 from eyechart.schema import ResponseState
 

@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from eyechart.benchmarks._cells import text_of
+from eyechart.benchmarks._cells import Row, text_of
 from eyechart.benchmarks._release import ID_DIGITS
-from eyechart.benchmarks._tables import Row, read_rows
+from eyechart.benchmarks._tables import read_rows
 from eyechart.errors import BenchmarkError
 from eyechart.registry import unknown_name
 from eyechart.schema import ResponseState, Value

@@ -25,7 +25,6 @@ from eyechart.schema import ModelIdentity, Question, Request, Sampling, TokenPri
 from eyechart.seen.costs import estimate_dollars, token_price
 from eyechart.seen.rules import Rule
 
-
 _READS_LETTERS = frozenset({"option_letter", "hrscene_letter", "vlmevalkit_letter", "letter_share"})
 
 
@@ -121,8 +120,8 @@ def check_scorable(questions: Sequence[Question], scorer_id: str) -> None:
     free = [question for question in questions if question.answers and not question.choices]
     if name in _READS_LETTERS and free:
         raise BenchmarkError(
-            f"{len(free)} of {len(questions)} questions have no options (the first is {free[0].id!r}), and {name} reads "
-            f"the letter of an option",
+            f"{len(free)} of {len(questions)} questions have no options (the first is {free[0].id!r}), and {name} "
+            f"reads the letter of an option",
             hint="--scorer vqa_soft judges free answers, zoombench_answer letters and free answers",
         )
 
