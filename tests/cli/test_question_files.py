@@ -86,7 +86,8 @@ def test_python_refuses_what_the_command_line_refuses(write):
 def test_a_suite_tells_the_reading_of_its_files_and_refuses_alike(write, capsys):
     folder = write({**FREE, "answer": None, "gold": "EXIT"})
     suite = (
-        'out = "runs"\n[[models]]\nmodel = "simulated/oracle"\n[[benchmarks]]\nname = "folder"\ndata = "questions.jsonl"\n'
+        'out = "runs"\n[[models]]\nmodel = "simulated/oracle"\n[[benchmarks]]\nname = "folder"\n'
+        'data = "questions.jsonl"\n'
         '[[views]]\nviews = "original"\n[[settings]]\n'
     )
     (folder / "suite.toml").write_text(suite)

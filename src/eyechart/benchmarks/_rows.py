@@ -45,7 +45,8 @@ Keep = Literal["choices", "free"]
 """Which rows are asked of a file that mixes questions with options and free ones."""
 
 _ANSWERS, _TURN_TEXT, _TURN_ANSWER, _TURN_IMAGES = "answers", "turn_text", "turn_answer", "turn_images"
-_MARK = re.compile(r"\(([A-Z])\)|(?:^|\s)([A-Z])[.):](?=\s)", re.MULTILINE)
+_MARK = re.compile(r"(?:^|(?<=\s))(?:\(([A-Za-z]|\d)\)|([A-Za-z]|\d)[.):])(?=\s)", re.MULTILINE)
+_FIRST_TWO = ({"A", "B"}, {"a", "b"}, {"1", "2"})
 _LETTER = re.compile(r"\(?([A-Za-z])\)?[.)]?")
 _WHOLE = re.compile(r"\d+(?:\.0+)?")
 _OTHER_BYTES = "the picture's bytes are not those of the file it names; the bytes are shown"
@@ -308,6 +309,18 @@ class RowReader:
         if isinstance(given, OfRow):
             return given, []
         path, image = self._found(given, place)
+        return (path, image), self._of_further_columns(given, (path, image), values, columns, place)
+
+    def _of_further_columns(
+        self,
+        given: Held | Named,
+        found: tuple[Path, ImageRef],
+        values: Mapping[str, object],
+        columns: Sequence[str],
+        place: str,
+    ) -> list[str]:
+        """Return what to note of further columns with a picture; they must show the same one."""
+        path, image = found
         names = [given.name] if isinstance(given, Held) and given.name else []
         for column in columns[1:]:
             other = read_picture(values[column], place, self._pictures.root)
@@ -316,7 +329,7 @@ class RowReader:
             elif not self._is_same(other, path, image, place):
                 raise two_columns(values, columns[0], column, "image", place)
         is_other = any(self._pictures.differs(name, image) for name in names)
-        return (path, image), [_OTHER_BYTES] if is_other else []
+        return [_OTHER_BYTES] if is_other else []
 
     def _is_same(self, other: Picture | None, path: Path, image: ImageRef, place: str) -> bool:
         """Return whether a further column shows the same picture; a name without a file may be that of its file."""
@@ -434,10 +447,10 @@ class RowReader:
                     hint=f"--option choices_column={column}, or --option keep=free if every answer is a free text",
                 )
         marks = {mark[1] or mark[2] for mark in _MARK.finditer(text)}
-        if len(marks) > 1 and any(_LETTER.fullmatch(one) for one in answers):
+        is_lettered = len(marks) > 1 and any(_LETTER.fullmatch(one) for one in answers)
+        if is_lettered or any(pair <= marks for pair in _FIRST_TWO):
             raise BenchmarkError(
-                f"{place}: answer {shown(answers[0])} is a letter, and the options in the question's text are no list "
-                f"from A on without a gap",
+                f"{place}: the question's text lists options that are no list (A), (B), … from A on without a gap",
                 hint="give them in a column choices, or --option keep=free if every answer is a free text",
             )
         return answers

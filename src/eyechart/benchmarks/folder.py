@@ -10,7 +10,7 @@ import msgspec
 
 from eyechart.benchmarks._answers import Answer, AnswerForm, settle
 from eyechart.benchmarks._boxes import BoxFormat, GivenBox, check_convention, crosses_border, to_xyxy
-from eyechart.benchmarks._cells import Row, shown
+from eyechart.benchmarks._cells import Row, plain, shown
 from eyechart.benchmarks._columns import NAMES, Columns, Role
 from eyechart.benchmarks._conversations import SystemTurn
 from eyechart.benchmarks._faults import Faults, some_places
@@ -125,11 +125,11 @@ class FolderOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def recorded(self) -> dict[str, object]:
         """What a run stores of them."""
         stored: dict[str, object] = msgspec.to_builtins(self)
-        plain: dict[str, object] = msgspec.to_builtins(FolderOptions())
+        left_out: dict[str, object] = msgspec.to_builtins(FolderOptions())
         return {
             name: value
             for name, value in stored.items()
-            if name not in _PATH_OPTIONS and (name in _ALWAYS_RECORDED or value != plain[name])
+            if name not in _PATH_OPTIONS and (name in _ALWAYS_RECORDED or value != left_out[name])
         }
 
 
@@ -382,6 +382,16 @@ def _check_answers(drafts: Sequence[Draft], options: FolderOptions, faults: Faul
     free = [draft for draft in drafts if draft.options is None and draft.answers]
     if len(free) < len(drafts) or not free or options.keep == "free":
         return
+    beside = [_column_with_answer(draft) for draft in free]
+    if all(beside):
+        faults.add(
+            BenchmarkError(
+                f"{free[0].place}: no row has options, but every answer stands in another column too "
+                f"({', '.join(map(repr, dict.fromkeys(beside)))})",
+                hint="give the options in one column choices, or in columns A, B, …, or --option keep=free if every "
+                "answer is a free text",
+            )
+        )
     tests: tuple[tuple[str, Callable[[str], bool], str], ...] = (
         ("true or false", lambda text: text.casefold() in {"true", "false"}, 'give choices ["yes", "no"]'),
         ("a letter", lambda text: len(text) == 1 and text.upper() in ascii_uppercase, "name the column of the options"),
@@ -390,10 +400,17 @@ def _check_answers(drafts: Sequence[Draft], options: FolderOptions, faults: Faul
         if all(holds(text) for draft in free for text in draft.answers):
             faults.add(
                 BenchmarkError(
-                    f"{free[0].place}: no question has options, but every answer is {what}: {shown(free[0].answers[0])}",
+                    f"{free[0].place}: no row has options, but every answer is {what}: {shown(free[0].answers[0])}",
                     hint=f"{hint}, for example --option choices_column=NAME, or --option keep=free if they are texts",
                 )
             )
+
+
+def _column_with_answer(draft: Draft) -> str | None:
+    """Return another column of a row that holds the very answer of a free question, as a column of options would."""
+    accepted = set(map(plain, draft.answers))
+    cells = draft.extra.items()
+    return next((name for name, cell in cells if isinstance(cell, str) and plain(cell) in accepted), None)
 
 
 def _check_ids(drafts: Sequence[Draft], faults: Faults) -> None:
