@@ -308,13 +308,16 @@ def _check_header(header: Sequence[str], path: Path, delimiter: str) -> None:
 
 
 def splits_at_every_tab(path: Path, encoding: Encoding | None) -> bool:
-    """Return whether a TSV file has as many cells in every line as in its header when quotes mean nothing."""
+    """Return whether quotes stand in a TSV file, and every line has as many cells as its header if they mean nothing."""
+    widths, has_quotes = set[int](), False
     try:
         with _open_text(path, encoding) as lines:
-            widths = {line.rstrip("\r\n").count("\t") for line in lines if line.strip()}
+            for line in filter(str.strip, lines):
+                widths.add(line.rstrip("\r\n").count("\t"))
+                has_quotes = has_quotes or line.startswith('"') or '\t"' in line
     except UnicodeDecodeError:
         return False
-    return len(widths) == 1 and widths != {0}
+    return has_quotes and len(widths) == 1 and widths != {0}
 
 
 def _complete(row: dict[str, str], place: str, comma: str) -> dict[str, object]:

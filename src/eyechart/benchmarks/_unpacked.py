@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from eyechart.benchmarks._cells import Row
+from eyechart.benchmarks._cells import Row, shown
 from eyechart.benchmarks._release import MEDIA_TYPES
 from eyechart.benchmarks._tables import read_rows
 from eyechart.errors import BenchmarkError, ImageError
@@ -172,12 +172,12 @@ def _file_bytes(name: str, place: str, table: Path) -> bytes:
     root = Path(os.path.normpath(table.parent.absolute()))
     path = Path(os.path.normpath(root / name))
     if not path.is_relative_to(root):
-        raise BenchmarkError(f"{place}: {name!r} lies outside {root}", hint="give paths inside the table's folder")
+        raise BenchmarkError(f"{place}: {shown(name)} lies outside {root}", hint="give paths inside the table's folder")
     try:
         return path.read_bytes()
     except OSError as error:
         hint = "a picture, the index of an earlier row, or a path beside the table is read"
-        raise BenchmarkError(f"{place}: {name!r} is neither ({error.strerror})", hint=hint) from error
+        raise BenchmarkError(f"{place}: {shown(name)} is neither ({error.strerror})", hint=hint) from error
 
 
 def _file_name(image: ImageRef) -> str:
