@@ -46,7 +46,8 @@ def home(tmp_path_factory):
     for name, planted in answers.items():
         (home / f"{name}.jsonl").write_text("\n".join(map(json.dumps, planted)))
         arguments = ["run", "folder", "--data", str(home / "questions.jsonl"), *OPTION, "--views", VIEWS]
-        assert run_app([*arguments, "--model", f"replay/{home / name}.jsonl", "--out", str(home / f"run-{name}")]) == 0
+        arguments += ["--model", f"replay/{home / name}.jsonl", "--out", str(home / f"run-{name}"), "--no-report"]
+        assert run_app(arguments) == 0
     assert (
         run_app(["build", "folder", "--data", str(home / "questions.jsonl"), *OPTION, "--out", str(home / "release")])
         == 0
