@@ -2,13 +2,13 @@
 
 import base64
 import json
-import os
 import random
 import stat
 from pathlib import Path
 from string import ascii_uppercase
 
 import pytest
+from fuzz_cases import n_cases
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
@@ -19,8 +19,6 @@ from eyechart.errors import BenchmarkError
 
 FIXTURES = Path(__file__).parents[1] / "interop" / "questions"
 EXPECTED = json.loads((FIXTURES / "expected.json").read_text(encoding="utf-8"))
-# Ten thousand where there is time for it (EYECHART_QUESTION_CASES=10000).
-N_CASES = int(os.environ.get("EYECHART_QUESTION_CASES", "150"))
 COLOURS = ["teal", "amber", "violet", "ivory"]
 ROW = {"id": "q1", "image": "a.png", "question": "Which colour?", "choices": COLOURS, "answer": "B"}
 BARE = {name: cell for name, cell in ROW.items() if name not in {"choices", "answer"}}
@@ -102,7 +100,8 @@ def differences(file, meant):
     return wrong
 
 
-@settings(max_examples=N_CASES)
+@pytest.mark.fuzz
+@settings(max_examples=n_cases())
 @given(st.integers(0, 2**32))
 def test_the_right_text_as_read_is_the_right_text_as_written_or_the_file_is_refused(tmp_path_factory, seed):
     assert not differences(*write(random.Random(seed), tmp_path_factory.mktemp("rewritten")))  # noqa: S311

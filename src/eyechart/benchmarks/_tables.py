@@ -308,7 +308,7 @@ def _check_header(header: Sequence[str], path: Path, delimiter: str) -> None:
 
 
 def splits_at_every_tab(path: Path, encoding: Encoding | None) -> bool:
-    """Return whether quotes stand in a TSV file, and every line has as many cells as its header if they mean nothing."""
+    """Return whether a TSV file has quotes, and as many cells in every line as in its header if they mean nothing."""
     widths, has_quotes = set[int](), False
     try:
         with _open_text(path, encoding) as lines:
