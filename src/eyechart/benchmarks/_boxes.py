@@ -33,6 +33,7 @@ MAX_SHARE_ACROSS_BORDER = 0.05
 # A fraction may run over the border a little; four hundred is no fraction.
 _UNIT_RANGE = (-1.0, 2.0)
 _THOUSAND = 1000
+_LARGEST = 2**53  # above, not every whole number is a float
 _N_EDGES = 4
 # Names of edges, and whether the last two are sides.
 _EDGES: tuple[tuple[tuple[str, str, str, str], BoxFormat], ...] = (
@@ -281,7 +282,9 @@ def _number(text: str) -> Number:
 
 
 def _is_number(cell: object) -> bool:
-    return isinstance(cell, int | float) and not isinstance(cell, bool) and math.isfinite(cell)
+    if isinstance(cell, float):
+        return math.isfinite(cell)
+    return isinstance(cell, int) and not isinstance(cell, bool) and abs(cell) <= _LARGEST
 
 
 def _quad(entry: object) -> Quad | None:

@@ -18,6 +18,7 @@ MAX_SHOWN = 60
 """Characters of a cell that a message repeats; a cell may hold a whole picture."""
 
 _MAX_LITERAL = 1 << 20
+_LARGEST_STORED = 2**63 - 1  # larger whole numbers have no form in our records
 
 
 class Row(NamedTuple):
@@ -174,6 +175,8 @@ def stored(cell: object) -> object:
         return None if math.isnan(cell) else float(cell)
     if isinstance(cell, bytes | bytearray | memoryview):
         return None
+    if isinstance(cell, int) and not isinstance(cell, bool) and abs(cell) > _LARGEST_STORED:
+        return str(cell)
     if isinstance(cell, list | tuple):
         return [stored(entry) for entry in cell]
     if isinstance(cell, Mapping):

@@ -451,7 +451,7 @@ def _parquet(path: Path, rows_at_once: int | None, *, is_spelled: bool) -> Itera
                         if respell is not None:
                             values[name] = respell(values[name])
                     yield Row(f"{path}: row {number}", values)
-    except pyarrow.ArrowException as error:
+    except (pyarrow.ArrowException, UnicodeDecodeError) as error:
         raise BenchmarkError(f"{path}: not parquet ({error})", hint="was the file copied completely?") from error
 
 
