@@ -7,6 +7,7 @@ import math
 import re
 import tokenize
 import unicodedata
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
@@ -18,6 +19,7 @@ MAX_SHOWN = 60
 """Characters of a cell that a message repeats; a cell may hold a whole picture."""
 
 _MAX_LITERAL = 1 << 20
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _LARGEST_STORED = 2**63 - 1  # larger whole numbers have no form in our records
 
 
@@ -205,10 +207,23 @@ def in_text(cell: str) -> object:
         found = json.loads(text, parse_float=SpelledFloat, parse_constant=_no_number)
     except (ValueError, RecursionError):
         try:
-            found = _literal(ast.parse(text, mode="eval").body, text)
+            with warnings.catch_warnings():  # of escapes that Python does not know, which are kept as they stand
+                warnings.simplefilter("ignore")
+                found = _literal(ast.parse(text, mode="eval").body, text)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
-    return found if isinstance(found, list | dict) else None
+    is_whole = "\\u" not in text.lower() or not has_half_characters(found)
+    return found if is_whole and isinstance(found, list | dict) else None
+
+
+def has_half_characters(found: object) -> bool:
+    r"""Return whether any text in what was decoded holds half of a surrogate pair, which no file can be written with.
+
+    Example:
+        >>> has_half_characters(["a", {"b": "\ud83d"}]), has_half_characters("\u00e9")
+        (True, False)
+    """
+    return _SURROGATE.search(json.dumps(found, ensure_ascii=False, default=str)) is not None
 
 
 def _no_number(name: str) -> None:

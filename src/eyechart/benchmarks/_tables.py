@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from eyechart.benchmarks._cells import Row, SpelledFloat, check_names, is_absent
+from eyechart.benchmarks._cells import Row, SpelledFloat, check_names, has_half_characters, is_absent
 from eyechart.benchmarks._spreadsheets import read_sheet
 from eyechart.errors import BenchmarkError, MissingDependencyError, UsageError
 
@@ -43,7 +43,6 @@ _MARKS = (
 _WRAPPERS = ("data", "questions", "samples", "annotations", "examples", "rows", "items", "test")
 _NAMES_A_QUESTION = frozenset({"question", "query", "text", "prompt", "problem", "conversations", "messages"})
 _N_SHOWN_BYTES = 24
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def find_question_file(data: Path, name: str | None, example: str) -> Path:
@@ -142,7 +141,7 @@ def _spelled_json(text: bytes, place: str) -> object:
     except (ValueError, RecursionError) as error:
         raise BenchmarkError(f"{place}: not JSON ({error})", hint="repair or remove what stands there") from error
     # Only an escape can bring a lone surrogate into a text that was UTF-8.
-    if b"\\u" in text and _SURROGATE.search(json.dumps(found, ensure_ascii=False, default=str)):
+    if b"\\u" in text and has_half_characters(found):
         raise BenchmarkError(
             f"{place}: not JSON (half a character: a lone surrogate such as \\ud83d)", hint="write the file again"
         )
