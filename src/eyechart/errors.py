@@ -37,6 +37,10 @@ class ImageError(EyechartError):
     """A picture that cannot be read, or that the decode policy refuses."""
 
 
+class UnavailableImageError(ImageError):
+    """A picture that cannot be had now: its file is gone or changed, or the disk or memory of this machine failed."""
+
+
 class BenchmarkError(EyechartError):
     """A question, annotation or release file that breaks its contract."""
 

@@ -284,10 +284,8 @@ FAULTS = {
     "malformed line": ('{"id": "q1", "image"', {}, r"questions\.jsonl:2: not JSON", "repair"),
     "no object": ("[1, 2]", {}, r"questions\.jsonl:2: \[1, 2\] is no JSON object", "write one"),
     "bad utf-8": ('{"id": "\udcff"}', {}, r"questions\.jsonl:2: not UTF-8 at byte", "encoding="),
-    "missing image": ({"image": "c.png"}, {}, r"questions\.jsonl:2: image 'c.png' does not exist", "paths count from"),
     "image outside": ({"image": "../x.png"}, {}, r":2: image '\.\./x.png' lies outside", "image_root"),
     "absolute image": ({"image": "/etc/passwd"}, {}, r":2: image '/etc/passwd' lies outside", "image_root"),
-    "no picture": ({"image": "text.png"}, {}, r":2: image 'text.png': .*not a picture", "JPEG"),
     "no image column": ({"image": None}, {}, r":2: no value in column 'image' \(columns: id, ", "image_column"),
     "image no text": ({"image": 3.5}, {}, r":2: image 3.5 is no text", "a path"),
     "two images": ({"image": ["a.png", "b.png"]}, {}, ":2: 2 pictures; eyechart shows one picture a question", "skip"),
@@ -320,7 +318,6 @@ FAULTS = {
 @pytest.mark.parametrize("name", FAULTS)
 def test_fault_names_file_line_and_value(folder, name):
     change, options, message, hint = FAULTS[name]
-    (folder / "text.png").write_text("no picture")
     row = change if isinstance(change, str) else json.dumps({**ROW, "id": "q2", **change})
     (folder / "questions.jsonl").write_bytes(f"{json.dumps(ROW)}\n{row}\n".encode(errors="surrogateescape"))
     if options == {"box_format": "unit"}:  # the first row is no fault
@@ -401,7 +398,7 @@ def test_picture_that_no_view_can_show_is_refused_before_anything_is_asked(folde
 
 def test_folder_named_as_a_picture_is_called_a_folder(folder):
     (folder / "pictures").mkdir()
-    with pytest.raises(BenchmarkError, match="'pictures' is a folder in"):
+    with pytest.raises(BenchmarkError, match="image 'pictures': this is a folder"):
         only_question(folder, {**ROW, "image": "pictures"})
 
 

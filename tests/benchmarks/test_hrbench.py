@@ -1,6 +1,5 @@
 """Laws of HR-Bench: TSV and parquet say the same, rotations find their base, pictures are unpacked once."""
 
-import base64
 import csv
 import json
 
@@ -125,10 +124,7 @@ def test_pictures_may_be_files_beside_the_table(table, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"image": "not base64" * 10}, "no base64"),
-        ({"image": base64.b64encode(b"no picture" * 9).decode()}, "not a picture"),
         ({"image": "[" + "x" * 80}, "a list of pictures"),
-        ({"image": "999"}, "'999' is neither"),
         ({"image": "../../secret.png"}, "lies outside"),
         ({"image": ""}, "no picture"),
         ({"question": ""}, "no question"),

@@ -238,7 +238,7 @@ def test_whole_numbers_count_as_one_row_of_the_file_shows(folder, answers, golds
         ([{"image_1": "a.png", "image_2": "b.png", "image": None}], "2 pictures", "pictures=skip"),
         ([{"image": "b.png", "image_path": "a.png"}], "'image' and 'image_path' hold different", "image_column"),
         ([{"image": "7"}], "no file and no row of that id", "base64"),
-        ([{"image": "x" * 300}], "neither a path", "data URI"),
+        ([{"image": "x" * 300}], "a file name may have 255 bytes", "paths count"),
         ([{"image": {"bytes": "AAAA", "path": ""}}], "holds no picture in its bytes", "path"),
         (
             [{"choices": None, "answer": "B", "ways": ["x", "y"]}],
@@ -286,12 +286,12 @@ def test_options_that_settle_it_are_followed(folder):
 def test_every_kind_of_fault_is_told_with_three_places_and_a_count(folder):
     rows = [{**ROW, "id": str(number), "answer": "E"} for number in range(5)]
     with pytest.raises(BenchmarkError) as caught:
-        questions(folder, *rows, {**ROW, "image": "gone.png"}, ROW)
+        questions(folder, *rows, {**ROW, "image": "../gone.png"}, ROW)
     lines = caught.value.message.splitlines()
     assert "6 of 7 rows cannot be asked and scored" in lines[0]
     assert [line.rpartition(":")[2] for line in lines[1:4]] == [" answer 'E' is none of A–D"] * 3
     assert lines[4] == "  and 2 more like these"
-    assert "image 'gone.png' does not exist" in lines[5]
+    assert "image '../gone.png' lies outside" in lines[5]
 
 
 # --- columns, containers, encodings -----------------------------------------------------------------------------------

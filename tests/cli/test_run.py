@@ -86,7 +86,7 @@ def test_other_settings_never_mix_into_a_run(folder, capsys):
 def test_score_and_report_ask_no_model(folder, capsys):
     run()
     assert run_app(["score", "kept", "--scorer", "option_letter.lenient"]) == 0
-    assert (folder / "kept" / "scores" / "option_letter.lenient@1.jsonl").exists()
+    assert (folder / "kept" / "scores" / "option_letter.lenient@2.jsonl").exists()
     capsys.readouterr()
     assert run_app(["report", "kept", "--out", "paper", "--json"]) == 0
     files = json.loads(capsys.readouterr().out)["files"]
@@ -96,11 +96,11 @@ def test_score_and_report_ask_no_model(folder, capsys):
 
 def test_build_then_verify_finds_nothing_and_then_the_damage(folder, capsys):
     assert run_app(arguments("build", "--out", "release", "--views", VIEWS)) == 0
-    assert run_app(["verify", "release"]) == 0
+    assert run_app(["verify", "release", "--no-open"]) == 0
     assert "18 images: 0 errors, 0 warnings, 0 known" in capsys.readouterr().err
     damaged = folder / "release" / "data" / "crop_3x" / "test" / "images" / "q0.png"
     damaged.write_bytes(damaged.read_bytes() + b"x")
-    assert run_app(["verify", "release", "--json"]) == 1
+    assert run_app(["verify", "release", "--json", "--no-open"]) == 1
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
     assert (finding["code"], finding["id"], finding["view"]) == ("wrong_hash", "q0", "crop_3x")
 

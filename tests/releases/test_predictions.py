@@ -126,7 +126,7 @@ def test_lenient_mode_reads_more_than_strict(tmp_path):
     predictions = read(write_jsonl(tmp_path / "p.jsonl", rows_of(lambda question: "red")))
     strict, lenient = (cell_of(evaluate(predictions, f"option_letter.{mode}")) for mode in ("strict", "lenient"))
     assert (strict.n_correct, lenient.n_correct) == (0, 12)
-    assert strict.accuracy_sum.scorer == "option_letter.strict@1"
+    assert strict.accuracy_sum.scorer == "option_letter.strict@2"
 
 
 def test_hidden_answers_are_left_out(tmp_path):
@@ -241,5 +241,5 @@ def test_ids_of_a_benchmark_of_ones_own_are_not_padded_as_those_of_sum_are(tmp_p
     rows = write_jsonl(tmp_path / "p.jsonl", [{"id": given, "view_id": "original", "response": "A"}])
     assert list(read_predictions([rows], {"101", "102"}, VIEWS)) == [("101", "original")]
     assert list(read_predictions([rows], {"000101", "102"}, VIEWS)) == [("000101", "original")]
-    with pytest.raises(BenchmarkError, match="id '101' is no question"):
+    with pytest.raises(BenchmarkError, match=r"id '101(\.0)?' is no question"):
         read_predictions([rows], {"102"}, VIEWS)

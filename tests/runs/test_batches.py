@@ -8,6 +8,7 @@ from PIL import Image
 from servers.batches import BatchDesk
 from servers.chat_server import ChatServer, answer_from_picture
 
+from eyechart.batching import BatchLimits
 from eyechart.errors import BadRequestError, TransientModelError, UsageError
 from eyechart.images.probe import probe_image
 from eyechart.kinds import ModelOptions
@@ -147,8 +148,6 @@ def test_a_batch_that_fails_as_a_whole_says_why_and_is_handed_over_again(run):
 
 
 def test_large_work_becomes_several_batches(run):
-    from eyechart.batching import BatchLimits
-
     desk = BatchDesk(answer_from_picture)
     with ChatServer(desk=desk) as server:
         outcome = run(server, limits=BatchLimits(max_requests=5, max_bytes=1 << 20))
@@ -171,6 +170,18 @@ def test_bounds_hold_before_a_batch_is_handed_over(run):
             outcome = run(server, loop=LoopSettings(spending=limits))
             assert "allows no batch of 12 requests more" in outcome.stop.reason
     assert desk.batches == {}
+
+
+def test_requests_that_an_earlier_start_handed_over_count_against_the_bound(run):
+    """Else each start could hand over as much as the bound allows, before anything comes back."""
+    desk = BatchDesk(answer_from_picture, n_polls=10**6)
+    small = BatchLimits(max_requests=6, max_bytes=1 << 20)
+    with ChatServer(desk=desk) as server:
+        bound = LoopSettings(spending=SpendingLimits(max_dollars=0.006))
+        for _ in range(3):
+            outcome = run(server, wait=0.0, limits=small, loop=bound)
+            assert "allows no batch of 6 requests more" in outcome.stop.reason
+    assert [len(batch.requests) for batch in desk.batches.values()] == [6]
 
 
 def test_a_model_without_batches_is_refused(make, tiny_letter):

@@ -467,6 +467,11 @@ def test_a_changed_reading_of_answers_gets_a_new_name():
     assert not missing, f"golden_ids.json lacks, under names, scorers: {missing}"
 
 
+@pytest.mark.parametrize("scorer_id", GOLDEN["names"]["scorers"])
+def test_every_scorer_that_ever_scored_can_still_be_opened_by_its_name(scorer_id):
+    assert scorer_id_of(*open_scorer(scorer_id)) == scorer_id
+
+
 def test_the_command_line_asks_by_the_same_ids(folder, tmp_path):
     """All of the above, from what a user types to what the run folder holds."""
     out = tmp_path / "run"

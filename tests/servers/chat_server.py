@@ -21,6 +21,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import ssl
 import subprocess
 import sys
 import threading
@@ -76,6 +77,7 @@ class ChatServer:
         port: 0 takes a free one.
         say: A function that returns status and JSON body of every reply, in place of answers and faults.
         desk: Takes batches; None knows none.
+        tls: Certificate and key to serve by; None serves unencrypted.
     """
 
     def __init__(
@@ -90,7 +92,9 @@ class ChatServer:
         port: int = 0,
         say: Callable[[Received], tuple[int, dict]] | None = None,
         desk: BatchDesk | None = None,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
+        self._tls = tls
         self._answer = answer
         self._desk = desk
         self._say = say
@@ -113,7 +117,7 @@ class ChatServer:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'http' if self._tls is None else 'https'}://127.0.0.1:{self.port}"
 
     @property
     def base_url(self) -> str:
@@ -146,7 +150,7 @@ class ChatServer:
             self._log_file.close()
 
     async def _start(self) -> None:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port, limit=1 << 20)
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port, limit=1 << 20, ssl=self._tls)
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def _stop(self) -> None:

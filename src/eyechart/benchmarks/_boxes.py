@@ -213,6 +213,7 @@ def check_convention(boxes: Sequence[GivenBox], convention: BoxFormat) -> tuple[
     Raises:
         BenchmarkError: If a box is impossible; the message names the first one.
     """
+    boxes = [given for given in boxes if given.image.n_px]  # nothing is known of a picture that cannot be read
     for given in boxes:
         fault = fault_of(given, convention)
         if fault is not None:

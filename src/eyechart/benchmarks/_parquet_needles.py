@@ -55,7 +55,7 @@ def unpack_needles(data: Path, id_column: str) -> UnpackedNeedles | None:
 def _unpacked(stored: ParquetRows, folder: Path, id_column: str) -> Iterator[UnpackedRow]:
     for row in stored.rows:
         path = folder / f"{row.image.file_sha256}.{row.image.media_type.partition('/')[2]}"
-        if not path.is_file() or path.stat().st_size != row.image.n_bytes:
+        if not row.image.fault and (not path.is_file() or path.stat().st_size != row.image.n_bytes):
             _copy(stored.path(row.image), path)
         values = dict(row.values)
         if values.get(id_column) is not None:

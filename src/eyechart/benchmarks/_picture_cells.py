@@ -19,7 +19,6 @@ from eyechart.images.probe import sniff_media_type
 
 _MIN_BASE64 = 64
 _MAX_NAME = 4096
-_MAX_PART = 255
 _HEAD = 16
 _ADDRESS = re.compile(r"(?:https?|ftp|s3|gs|hf|azure|wasbs?)://|//[\w.-]+/", re.IGNORECASE)
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]+={0,2}")
@@ -88,7 +87,7 @@ def read_picture(cell: object, place: str, root: Path) -> Picture | None:
     if is_absent(cell):
         return None
     if isinstance(cell, bytes | bytearray | memoryview):
-        return Held(_picture_bytes(bytes(cell), place))
+        return Held(bytes(cell))
     if isinstance(cell, Mapping):
         return _of_object(cell, place, root)
     if not isinstance(cell, str):
@@ -143,9 +142,9 @@ def _of_object(cell: Mapping[str, object], place: str, root: Path) -> Picture | 
     if given is not None:
         name = path if isinstance(path, str) else None
         if isinstance(given, bytes | bytearray | memoryview):
-            return Held(_picture_bytes(bytes(given), place), name)
+            return Held(bytes(given), name)
         if isinstance(given, list) and all(isinstance(byte, int) and 0 <= byte < 256 for byte in given):  # noqa: PLR2004
-            return Held(_picture_bytes(bytes(given), place), name)
+            return Held(bytes(given), name)
         held = read_picture(given, place, root) if isinstance(given, str) else None
         if not isinstance(held, Held):
             raise BenchmarkError(f"{place}: image {shown(cell)} holds no picture in its bytes", hint=_HINT)
@@ -164,7 +163,7 @@ def _of_text(text: str, place: str, root: Path) -> Picture:
         content = _from_base64(body) if head.endswith(";base64") else None
         if content is None:
             raise BenchmarkError(f"{place}: image {shown(text)} is a data URI without base64 in it", hint=_HINT)
-        return Held(_picture_bytes(content, place))
+        return Held(content)
     if _ADDRESS.match(text):
         raise BenchmarkError(
             f"{place}: image {shown(text)} is an address; eyechart does not download: "
@@ -175,10 +174,10 @@ def _of_text(text: str, place: str, root: Path) -> Picture:
     for spelled in (name, name.replace("\\", "/")):
         if _exists(root, spelled):
             return Named(spelled)
-    return Named(name) if name != text else _held_or_named(text, place)
+    return Named(name) if name != text else _held_or_named(text)
 
 
-def _held_or_named(text: str, place: str) -> Picture:
+def _held_or_named(text: str) -> Picture:
     """Return what a text that is no path of a file there can be: base64, the id of a row, or a path to complain of."""
     if len(text) >= _MIN_BASE64:
         content = _from_base64(text)
@@ -186,10 +185,6 @@ def _held_or_named(text: str, place: str) -> Picture:
             return Held(content)
     if text.isdigit() and len(text) < _MIN_BASE64:
         return OfRow(text)
-    if len(text) > _MAX_NAME or any(len(part) > _MAX_PART for part in re.split(r"[/\\]", text)):
-        raise BenchmarkError(
-            f"{place}: image {shown(text)} is neither a path (it is too long) nor a picture in base64", hint=_HINT
-        )
     return Named(text)
 
 
@@ -210,15 +205,6 @@ def _from_base64(text: str) -> bytes | None:
         return base64.b64decode(body + "=" * (-len(body) % 4), validate=True)
     except (binascii.Error, ValueError):
         return None
-
-
-def _picture_bytes(content: bytes, place: str) -> bytes:
-    if sniff_media_type(content[:_HEAD]) is None:
-        raise BenchmarkError(
-            f"{place}: the image's {len(content)} bytes are no picture that can be read",
-            hint="JPEG, PNG, WebP, GIF, TIFF and BMP are read",
-        )
-    return content
 
 
 def _key(text: str, cell: object, place: str) -> str:

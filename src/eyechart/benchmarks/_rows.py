@@ -32,10 +32,10 @@ from eyechart.benchmarks._picture_cells import (
     several,
     without_tags,
 )
-from eyechart.errors import BenchmarkError, ImageError
-from eyechart.images.decode import check_decodable
+from eyechart.benchmarks._unread import absence_of, shortened
+from eyechart.errors import BenchmarkError
+from eyechart.images.decode import examine, unread_image
 from eyechart.images.hash import file_sha256
-from eyechart.images.probe import describe_form, name_image
 from eyechart.schema import ImageRef
 
 Listed = Literal["refuse", "text", "column"]
@@ -114,24 +114,20 @@ class Pictures:
     def find(self, name: str, place: str) -> tuple[Path, ImageRef]:
         """Return where a named picture lies, and what it is.
 
+        A file that is missing, or of which no picture can be made by what its header shows, is named with its fault:
+        its questions are not asked, and the others are.
+
         Raises:
-            BenchmarkError: If the path leaves the folder, or the file is missing, no readable picture, or by its header
-                none that the decode policy makes one picture of.
+            BenchmarkError: If the path leaves the folder.
         """
         # By text, not by resolving links: download caches are folders of links, and a link is the owner's own choice.
         path = Path(os.path.normpath(self._root / name))
         if not path.is_relative_to(self._root):
             raise BenchmarkError(
-                f"{place}: image {name!r} lies outside {self._root}",
+                f"{place}: image {shortened(name)!r} lies outside {self._root}",
                 hint="give paths inside the folder, or name another one with image_root",
             )
-        if not path.is_file():
-            what = "is a folder" if path.is_dir() else "does not exist"
-            raise BenchmarkError(
-                f"{place}: image {name!r} {what} in {self._root}",
-                hint="paths count from the folder of the question file, or from image_root",
-            )
-        self._names[name] = path, self._described(path, name, place)
+        self._names[name] = path, self._described(path, name)
         return self._names[name]
 
     def known(self, cell: object) -> tuple[Path, ImageRef] | None:
@@ -139,14 +135,13 @@ class Pictures:
         return self._names.get(cell) if isinstance(cell, str) else None
 
     def keep(self, content: bytes, place: str) -> tuple[Path, ImageRef]:
-        """Return where a picture lies that the question file itself held, and what it is.
+        """Return where a picture lies that the question file itself held, and what it is; with its fault, as ``find``.
 
         Raises:
-            BenchmarkError: As ``find``.
             StoreError: If it can be written nowhere.
         """
         path = self._cache.keep(content)
-        return path, self._described(path, "held in the file", place)
+        return path, self._described(path, f"the picture held at {Path(place).name}")
 
     def differs(self, name: str, image: ImageRef) -> bool:
         """Return whether a named file is there and is another picture."""
@@ -156,17 +151,14 @@ class Pictures:
         except OSError:  # no name of a file
             return False
 
-    def _described(self, path: Path, name: str, place: str) -> ImageRef:
+    def _described(self, path: Path, name: str) -> ImageRef:
         if path not in self._known:
-            try:
-                form = describe_form(path)
-                check_decodable(form, str(path))  # before anything is asked: no view of it can be made
-                self._known[path] = name_image(path, form)
-            except ImageError as error:
-                raise BenchmarkError(f"{place}: image {name!r}: {error.message}", hint=error.hint) from error
-            if form.exif_orientation != 1:
+            absence = absence_of(path, name)
+            image, form = (unread_image(absence), None) if absence else examine(path, shortened(name))
+            self._known[path] = image
+            if form is not None and form.exif_orientation != 1:
                 self._turned.append(name)
-            if form.has_alpha:
+            if form is not None and form.has_alpha:
                 self._transparent.append(name)
         return self._known[path]
 

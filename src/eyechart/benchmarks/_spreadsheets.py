@@ -1,10 +1,10 @@
 """Rows of the first sheet of an xlsx file, read without running or resolving anything in it."""
 
+import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from string import ascii_uppercase
-from typing import IO
 from xml.etree import ElementTree as XmlTree
 from zipfile import BadZipFile, ZipFile
 
@@ -27,6 +27,8 @@ _SNIFFED_BYTES = 4096
 _PERCENTAGES = frozenset({"9", "10"})
 _DATES = frozenset(map(str, (*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59))))
 _QUOTED = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|General')
+# Sheets of answers unpack to some ten times their packed size; archives made to exhaust memory to a thousand times.
+_LEAST_BOUND, _MOST_PACKED = 16 << 20, 50
 
 
 def read_sheet(path: Path, *, is_strict: bool = False) -> Iterator[Row]:
@@ -44,7 +46,7 @@ def read_sheet(path: Path, *, is_strict: bool = False) -> Iterator[Row]:
         with ZipFile(path) as archive:
             shared = _shared_strings(archive)
             unlike = _formats_unlike_numbers(archive) if is_strict else None
-            with archive.open(_first_sheet(archive)) as sheet:
+            with _Bounded(archive, _first_sheet(archive)) as sheet:
                 yield from _rows(path, _cells(sheet, shared, unlike, path))
     except OSError as error:
         raise BenchmarkError(f"{path} cannot be read ({error.strerror or error})", hint="check the path") from error
@@ -77,16 +79,51 @@ def _first_sheet(archive: ZipFile) -> str:
 def _shared_strings(archive: ZipFile) -> list[str]:
     if "xl/sharedStrings.xml" not in archive.namelist():
         return []
-    return [_text(entry) for entry in _parse(archive, "xl/sharedStrings.xml").iter(f"{_MAIN}si")]
+    texts = []
+    with _Bounded(archive, "xl/sharedStrings.xml") as stream:
+        _refuse_document_type(stream)
+        for _, element in XmlTree.iterparse(stream):  # noqa: S314 -- see the import
+            if element.tag == f"{_MAIN}si":
+                texts.append(_text(element))
+                element.clear()
+    return texts
+
+
+class _Bounded(io.RawIOBase):
+    """A member of an archive that ends in an error where it unpacks to far more than any sheet would."""
+
+    def __init__(self, archive: ZipFile, name: str) -> None:
+        self._member = archive.open(name)
+        self._name, self._most = name, _LEAST_BOUND + _MOST_PACKED * archive.getinfo(name).compress_size
+
+    def read(self, n: int = -1, /) -> bytes:
+        """Return the next bytes.
+
+        Raises:
+            ValueError: If they are too many.
+        """
+        content = self._member.read(n if n >= 0 else self._most + 1)
+        if self._member.tell() > self._most:
+            raise ValueError(f"{self._name} unpacks to more than {_MOST_PACKED} times its size")
+        return content
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        """Go to a place."""
+        return self._member.seek(offset, whence)
+
+    def close(self) -> None:
+        """Close the member."""
+        self._member.close()
+        super().close()
 
 
 def _parse(archive: ZipFile, name: str) -> XmlTree.Element:
-    with archive.open(name) as stream:
+    with _Bounded(archive, name) as stream:
         _refuse_document_type(stream)
         return XmlTree.parse(stream).getroot()  # noqa: S314 -- see the import
 
 
-def _refuse_document_type(stream: IO[bytes]) -> None:
+def _refuse_document_type(stream: _Bounded) -> None:
     """Refuse XML that could declare entities: nothing that writes spreadsheets does."""
     if b"<!DOCTYPE" in stream.read(_SNIFFED_BYTES):
         raise ValueError("it declares a document type")
@@ -122,7 +159,7 @@ def _check_as_shown(cell: XmlTree.Element, value: Cell, unlike: dict[str, str], 
 
 
 def _cells(
-    sheet: IO[bytes], shared: list[str], unlike: dict[str, str] | None, path: Path
+    sheet: _Bounded, shared: list[str], unlike: dict[str, str] | None, path: Path
 ) -> Iterator[tuple[int, dict[int, Cell]]]:
     """Yield row numbers with cells by column number, one row in memory at a time."""
     _refuse_document_type(sheet)

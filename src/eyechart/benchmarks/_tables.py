@@ -81,6 +81,7 @@ def read_rows(
     encoding: Encoding | None = None,
     is_spelled: bool = False,
     is_quoted: bool = True,
+    suffix: str | None = None,
 ) -> Iterator[Row]:
     """Yield the rows of a question file, one at a time for JSONL, CSV and TSV.
 
@@ -91,6 +92,7 @@ def read_rows(
         is_spelled: Whether numbers with a point remember their spelling, a key that stands twice in an object is
             refused, and NaN is read as nothing.
         is_quoted: Whether quotes may stand around the cells of a TSV file.
+        suffix: Read it as if its name ended so, where its content told what it is.
 
     Raises:
         BenchmarkError: If the file cannot be read, has an unknown suffix, or a row is damaged.
@@ -106,7 +108,7 @@ def read_rows(
         ".parquet": partial(_parquet, rows_at_once=rows_at_once, is_spelled=is_spelled),
         ".xlsx": partial(read_sheet, is_strict=True),
     }
-    reader = readers.get(path.suffix.lower())
+    reader = readers.get(suffix or path.suffix.lower())
     if reader is None:
         raise BenchmarkError(f"{path}: no question file ({path.suffix or 'no suffix'})", hint=_one_of())
     try:

@@ -18,6 +18,7 @@ from eyechart.benchmarks._options import EmptyOptions, OptionLetters, OptionRule
 from eyechart.benchmarks._picture_cells import OfRow, SeveralPicturesError
 from eyechart.benchmarks._rows import Draft, Keep, Listed, Pictures, RowReader, RowRules
 from eyechart.benchmarks._tables import Encoding, find_question_file, read_rows, splits_at_every_tab
+from eyechart.benchmarks._unread import refuse_if_none_can_be_read
 from eyechart.errors import BenchmarkError, UsageError
 from eyechart.geometry import clip
 from eyechart.images.hash import file_sha256
@@ -148,11 +149,12 @@ class FolderBenchmark:
     def __init__(self, file: Path, options: FolderOptions) -> None:
         pictures = Pictures(file.parent / (options.image_root or "."))
         found = _read(file, options, pictures)
+        refuse_if_none_can_be_read([(draft.place, _own_picture(draft)[1]) for draft in found.drafts])
         self.warnings = (*_check_boxes(found.drafts, options), *pictures.warnings())
         self.readings = found.readings
         self._pictures = pictures  # it may own the folder that some of them lie in
         self._questions = tuple(_question(draft, found.golds.get(draft.place), options) for draft in found.drafts)
-        self._paths = {image.file_sha256: path for path, image in map(_own_picture, found.drafts)}
+        self._paths = {image.file_sha256: path for path, image in map(_own_picture, found.drafts) if image.file_sha256}
         is_free = not any(question.choices for question in self._questions)
         self.defaults = AskDefaults((), _PROMPT, _FREE_SCORER if is_free else _LETTER_SCORER)
         self.identity = BenchmarkIdentity(
@@ -468,7 +470,7 @@ def _own_picture(draft: Draft) -> tuple[Path, ImageRef]:
 def _question(draft: Draft, gold: int | None, options: FolderOptions) -> Question:
     convention: BoxFormat = _convention(draft, options) or "xyxy"
     image = _own_picture(draft)[1]
-    targets = tuple(to_xyxy(quad, convention, image.size) for quad in draft.boxes.quads)
+    targets = tuple(to_xyxy(quad, convention, image.size) for quad in draft.boxes.quads if image.size.n_px)
     across = any(crosses_border(target, image.size) for target in targets)
     return Question(
         id=draft.id,
@@ -476,7 +478,7 @@ def _question(draft: Draft, gold: int | None, options: FolderOptions) -> Questio
         text=draft.text,
         text_raw=draft.text_raw,
         image=image,
-        image_group=draft.image_group or image.file_sha256,
+        image_group=draft.image_group or image.file_sha256 or draft.id,
         choices=draft.options.texts if draft.options else (),
         answer=None if gold is None else ascii_uppercase[gold],
         answers=draft.answers,

@@ -127,13 +127,14 @@ def _question(row: UnpackedRow, number: int) -> Question:
     if len(choices) < MIN_CHOICES:
         raise BenchmarkError(f"{place}: {len(choices)} options", hint="columns A, B, … hold them, without a gap")
     index = values.get("index")
+    identifier = str(index) if index is not None else str(number)
     twins = equal_up_to_case(choices)
     return Question(
-        id=str(index) if index is not None else str(number),
+        id=identifier,
         benchmark="hrbench",
         text=text,
         image=image,
-        image_group=image.file_sha256,
+        image_group=image.file_sha256 or identifier,
         choices=choices,
         answer=letter_of(values.get("answer"), choices, "letter", place),
         task=str(values["category"]) if values.get("category") is not None else None,
@@ -141,7 +142,7 @@ def _question(row: UnpackedRow, number: int) -> Question:
         notes=(f"choices equal up to case: {', '.join(twins)}",) if twins else (),
         extra={
             **{name: cell for name, cell in values.items() if name not in _OWN and cell is not None},
-            "source_question_id": index,
+            "source_question_id": None if index is None else str(index),
             "cycle_category": values.get("cycle_category"),
         },
     )

@@ -19,6 +19,7 @@ from eyechart.benchmarks._options import equal_up_to_case, keeps_its_order
 from eyechart.benchmarks._rows import Pictures
 from eyechart.benchmarks._source import SourceBenchmark, add_boxes, recorded
 from eyechart.benchmarks._tables import decode_json, read_rows
+from eyechart.benchmarks._unread import absence_of
 from eyechart.errors import BenchmarkError, UsageError
 from eyechart.schema import BenchmarkIdentity, ImageRef, Question, TargetPolicy, content_sha256
 
@@ -204,7 +205,7 @@ class _Reader:
     def _annotation(self, path: Path, image: ImageRef) -> _Annotation | None:
         # By suffix: the official loader cuts at the first dot of the whole path and fails on folders with a dot.
         beside = path.with_suffix(".json")
-        if not beside.is_file():
+        if absence_of(beside, beside.name):
             return None
         place = str(beside)
         values = decode_json(beside.read_bytes(), place)
@@ -246,7 +247,7 @@ class _Reader:
             text=draft.stem,
             text_raw=raw,
             image=draft.image,
-            image_group=draft.image.file_sha256,
+            image_group=draft.image.file_sha256 or draft.id,
             choices=choices,
             answer=answer,
             target_policy=self._options.target_policy,

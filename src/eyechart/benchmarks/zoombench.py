@@ -115,7 +115,7 @@ def _question(row: UnpackedRow, number: int, options: ZoomBenchOptions) -> Quest
         text=taken.stem if taken else raw,
         text_raw=raw,
         image=image,
-        image_group=image.file_sha256,
+        image_group=image.file_sha256 or identifier,
         choices=choices,
         answer=_letter(response, choices, row.place) if choices else None,
         answers=() if choices else accepted_texts(response),

@@ -48,6 +48,14 @@ Option = Annotated[
     ),
 ]
 
+OptionsAs = Annotated[
+    Path | None,
+    Parameter(
+        name="--options-as",
+        help="File of ids and choices (JSONL, JSON, CSV): the options of each question in the order they were shown, "
+        "where that is not the benchmark's own.",
+    ),
+]
 Boxes = Annotated[
     Path | None,
     Parameter(name="--boxes", help="File with a target box per question id, for a benchmark that publishes none."),
@@ -198,6 +206,7 @@ class AskFlags:
             help="Show the choices in so many orders, or all; averaged per question.",
         ),
     ] = 1
+    options_as: OptionsAs = None
     concurrency: Annotated[
         int, Parameter(group=_Asking, help="Most requests in flight; fewer while the server has too much.")
     ] = 8
@@ -409,6 +418,44 @@ def with_hidden(option: tuple[str, ...], benchmark: str | None, *, allow_hidden:
 
     is_asked = allow_hidden and benchmark is not None and "allow_hidden" in benchmark_options(benchmark)
     return (*option, "allow_hidden=true") if is_asked else option
+
+
+def check_codes(codes: "Sequence[str]") -> None:
+    """Refuse names that no validity rule has.
+
+    Raises:
+        UsageError: If there is one.
+    """
+    from eyechart.stats.codes import Code
+
+    unknown = [code for code in codes if code not in set(Code)]
+    if unknown:
+        raise UsageError(f"no validity rule is called {', '.join(unknown)}", hint=f"rules: {', '.join(Code)}")
+
+
+def read_order(options_as: Path | None, benchmark: "Benchmark | None") -> dict[str, tuple[int, ...]]:
+    """Return the order of the options that ``--options-as`` gives, empty without it.
+
+    Raises:
+        UsageError: If there is no benchmark whose options they are.
+    """
+    if options_as is None:
+        return {}
+    if benchmark is None:
+        raise UsageError("--options-as needs the questions", hint="give the benchmark with --data or --benchmark")
+    from eyechart.benchmarks._shown_options import read_orders
+
+    return read_orders(options_as, tuple(benchmark.questions()))
+
+
+def with_order(options: "RunOptions", options_as: Path | None, benchmark: "Benchmark") -> "RunOptions":
+    """Return the options of a run with the order of the choices that ``--options-as`` gives."""
+    if options_as is None:
+        return options
+    import msgspec
+
+    orders = read_order(options_as, benchmark)
+    return msgspec.structs.replace(options, plan=msgspec.structs.replace(options.plan, orders=orders))
 
 
 def _whole(number: float | None, flag: str) -> int | None:

@@ -170,7 +170,7 @@ def _open_recipe(path: Path, settings: "BuildSettings") -> "tuple[Benchmark, Bui
         settings,
         title=recipe.title,
         tasks=recipe.tasks,
-        notices=read_notices(recipe, path.parent),
+        notices=read_notices(recipe, path.parent, opened),
         repository=recipe.repository,
         mirror=recipe.mirror,
         date_published=recipe.date_published,
@@ -194,6 +194,8 @@ def _say_built(built: "BuildReport") -> None:
     )
     if built.stems.n_split:
         say(f"{built.stems.n_split} texts split into stem and options; the source texts stay in question_raw")
+    for told in built.fields:
+        say(f"warning: {told}")
     say("before you publish (eyechart uploads nothing):")
     for line in built.checklist:
         say(f"  {line}")

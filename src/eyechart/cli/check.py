@@ -44,6 +44,9 @@ def check(
     ] = None,
     base_url: Annotated[str | None, Parameter(help="Address of a server, which is asked what it sees.")] = None,
     limit: Annotated[int | None, Parameter(help="Look at so many questions.")] = None,
+    allow_faults: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Look also at a collection that has errors.")
+    ] = False,
     data: Data = None,
     option: Option = (),
     boxes: Boxes = None,
@@ -56,6 +59,8 @@ def check(
 ) -> int:
     """Show what each model will see of every view, by dated rules: size, tokens, target, refusals, and the cost.
 
+    What run would refuse before it asks is refused here in the same words; only keys are not needed.
+
     Args:
         benchmark: Name of the benchmark, for example demo or folder.
     """
@@ -63,7 +68,8 @@ def check(
     from eyechart.cli._run_line import RunLine
     from eyechart.cli._seen_table import show_seen
     from eyechart.cli.run import choose_views
-    from eyechart.runs.checking import check_benchmark
+    from eyechart.runs.checking import check_benchmark, refuse_as_run
+    from eyechart.runs.options import RunOptions
     from eyechart.runs.plan_options import PlanOptions
     from eyechart.schema import DecodePolicy
     from eyechart.seen.check import FOUR_FAMILIES
@@ -75,29 +81,35 @@ def check(
     option = with_hidden(option, benchmark, allow_hidden=allow_hidden)
     opened = open_named_benchmark(benchmark, data, option, boxes)
     named, _ = choose_views(opened, views)
-    if study_flags.is_used:
-        return study_flags.show(opened, named, limit, match=picture_flags.match_id(), json=json)
     today = datetime.datetime.now(tz=datetime.UTC).date()
     models = name_models(model, parse_pairs(setting, "--set"), today, base_url)
+    planned = PlanOptions(
+        decode=DecodePolicy(exif=picture_flags.exif),
+        geometry_policy=picture_flags.geometry_policy(),
+        resampler=picture_flags.resampler,
+        transport=parse_transport(picture_flags.transport).id,
+        match=picture_flags.match_id(),
+        limit=limit,
+        repeats=study_flags.repeats,
+    )
+    rules = (*picture_flags.own_rules(), *models.rules)
+    costing = cost_flags.costing()
+    refuse_as_run(opened, named, models.opened, RunOptions(plan=planned, rules=rules, allows_faults=allow_faults))
+    if study_flags.is_used:
+        return study_flags.show(opened, named, limit, match=picture_flags.match_id(), json=json)
     table = check_benchmark(
         opened,
         named,
-        models.identities or FOUR_FAMILIES,
+        tuple(one.identity for one in models.opened) or FOUR_FAMILIES,
         today=today,
-        options=PlanOptions(
-            decode=DecodePolicy(exif=picture_flags.exif),
-            geometry_policy=picture_flags.geometry_policy(),
-            resampler=picture_flags.resampler,
-            transport=parse_transport(picture_flags.transport).id,
-            match=picture_flags.match_id(),
-            limit=limit,
-            repeats=study_flags.repeats,
-        ),
-        own_rules=(*picture_flags.own_rules(), *models.rules),
-        costing=cost_flags.costing(),
+        options=planned,
+        own_rules=rules,
+        costing=costing,
     )
     for note in models.notes:
         say(f"warning: {note}")
+    for told in table.unreadable:
+        say(told)
     if json:
         print_json(table)
     else:
@@ -113,6 +125,7 @@ def check(
             limit=limit,
             repeats=study_flags.repeats,
             pictures=picture_flags,
+            allow_faults=allow_faults,
             settings=setting,
         )
         show_seen(table, line if model else None)

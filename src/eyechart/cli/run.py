@@ -18,6 +18,7 @@ from eyechart.cli._flags import (
     load_plugins,
     open_named_benchmark,
     with_hidden,
+    with_order,
 )
 from eyechart.cli._hub import open_streamed_release
 from eyechart.cli._output import Json, print_json, say
@@ -78,6 +79,8 @@ def run(
     """
     switch_events(json)
     load_plugins(plugin)
+    if suite is not None and ask_flags.options_as is not None:
+        raise UsageError("--options-as gives the order of one benchmark", hint="leave it out, or run the cells alone")
     if suite is not None:
         return run_suite(suite, ask_flags, cell=cell, slurm=slurm, json=json)
     if benchmark is None or model is None:
@@ -169,6 +172,7 @@ def _with_progress(
     if ask_flags.blind:
         named = with_blind_views(named)
     options = ask_flags.run_options(model_flags, picture_flags, preset, work)
+    options = with_order(options, ask_flags.options_as, benchmark)
     opened = open_balanced(model, model_flags.options(ask_flags.timeout), model_flags.base_url)
     prompt = open_wording(benchmark, ask_flags.prompt or defaults_of(benchmark).prompt, is_trusted=ask_flags.trust)
     with RunProgress() as progress:

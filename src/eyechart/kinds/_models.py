@@ -192,6 +192,18 @@ class TakesSizes(Protocol):
 
 
 @runtime_checkable
+class TellsOrder(Protocol):
+    """A model whose answers were given before, under options in an order that it knows."""
+
+    def told_options(self) -> Iterable[tuple[str, str, JsonObject]]:
+        """Return place, question id and what its row tells of the options, for every stored answer.
+
+        Columns are named as in a question file: ``choices`` or ``options``, else the letters A, B, ….
+        """
+        ...
+
+
+@runtime_checkable
 class ReviewsPlan(Protocol):
     """A model that can say beforehand what does not fit a plan, such as answers that nobody asks for."""
 

@@ -141,15 +141,18 @@ def first_tokens(body: JsonObject) -> list[tuple[str, float]] | None:
 def read_usage(usage: object) -> Usage | None:
     """Return the reported tokens; a count that is no whole number of at least 0 is left out.
 
-    Image tokens are read where OpenAI, SGLang, DashScope (``image_tokens``) and vLLM (``multimodal_tokens``) put them.
+    Anthropic counts input that it read from or wrote to its cache apart; it is input all the same. Image tokens stand
+    where OpenAI, SGLang, DashScope (``image_tokens``) and vLLM (``multimodal_tokens``) put them.
     """
     if not isinstance(usage, dict):
         return None
     inside = _object(usage.get("prompt_tokens_details")) or _object(usage.get("input_tokens_details"))
     outside = _object(usage.get("completion_tokens_details")) or _object(usage.get("output_tokens_details"))
     by_kind = _object(inside.get("multimodal_tokens"))
+    given = _count(usage, "prompt_tokens", "input_tokens")
+    cached = (_count(usage, "cache_read_input_tokens") or 0) + (_count(usage, "cache_creation_input_tokens") or 0)
     return Usage(
-        input_tokens=_count(usage, "prompt_tokens", "input_tokens"),
+        input_tokens=given if given is None or "prompt_tokens" in usage else given + cached,
         output_tokens=_count(usage, "completion_tokens", "output_tokens"),
         image_tokens=_count(inside, "image_tokens") if "image_tokens" in inside else _count(by_kind, "image"),
         reasoning_tokens=_count(outside, "reasoning_tokens"),

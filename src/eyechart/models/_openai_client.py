@@ -12,9 +12,10 @@ from eyechart.models import _responses
 from eyechart.models._chat_reply import body_failure, chat_reply, first_tokens
 from eyechart.models._chat_settings import ChatSettings, chat_body, merged, read_sent_settings
 from eyechart.models._endpoint import Provider, key_hint
-from eyechart.models._hosted import Exchange, HostedModel, Line
+from eyechart.models._hosted import Exchange, HostedModel
 from eyechart.models._http_errors import Failure, model_error
 from eyechart.models._letter_probabilities import with_likeliest_letter
+from eyechart.models._network import Line
 from eyechart.models._openai_batches import (
     BATCH_LABEL,
     BATCH_SECONDS,
@@ -180,6 +181,7 @@ class CompatibleModel(HostedModel["openai.AsyncOpenAI"]):
             base_url=line.base_url,
             max_retries=0,
             timeout=line.seconds,
+            http_client=line.client(openai.DefaultAsyncHttpxClient),
             default_headers={} if self._provider.name == "openai" else cast("dict[str, str]", omitted),
         )
 

@@ -3,26 +3,37 @@
 import base64
 import importlib.util
 import re
+import urllib.parse
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 import msgspec
 
 from eyechart.batching import BatchLimits, BatchProgress
 from eyechart.errors import BadRequestError, MissingDependencyError, ModelError, TransientModelError
 from eyechart.kinds import Ask, Model, ModelOptions, Reply, SentPicture
-from eyechart.models._anthropic_batches import ANTHROPIC_BATCHES, BATCH_SECONDS, batch_body, found_batch, progress_of
+from eyechart.models._anthropic_batches import (
+    ANTHROPIC_BATCHES,
+    BATCH_SECONDS,
+    batch_body,
+    batch_entries,
+    found_batch,
+    progress_of,
+)
 from eyechart.models._chat_reply import read_usage
 from eyechart.models._chat_settings import merged, read_sent_settings, sent
 from eyechart.models._endpoint import Provider
-from eyechart.models._hosted import Exchange, HostedModel, Line
+from eyechart.models._hosted import Exchange, HostedModel
 from eyechart.models._http_errors import Failure
+from eyechart.models._network import Line, http_library
 from eyechart.models._reasoning import join_reasoning, split_reasoning
 from eyechart.models._stainless import RawCall, ask_sdk, call_sdk
 from eyechart.schema import JsonObject
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     import anthropic
 
 __all__ = ["AnthropicKind"]
@@ -78,6 +89,12 @@ class AnthropicKind:
         return AnthropicModel(name, settings, options)
 
 
+class _Results(Protocol):
+    """The part of an HTTP response that is read."""
+
+    content: bytes
+
+
 class AnthropicModel(HostedModel["anthropic.AsyncAnthropic"]):
     """A Claude model, asked by the messages interface."""
 
@@ -95,6 +112,7 @@ class AnthropicModel(HostedModel["anthropic.AsyncAnthropic"]):
             base_url=line.base_url,
             max_retries=0,
             timeout=line.seconds,
+            http_client=line.client(anthropic.DefaultAsyncHttpxClient),
             default_headers={"anthropic-version": self._settings.api_version},
         )
 
@@ -146,17 +164,16 @@ class AnthropicModel(HostedModel["anthropic.AsyncAnthropic"]):
         """
         import anthropic  # deferred, see above
 
-        client = self._connected()
-
-        async def collect() -> list[JsonObject]:
-            # The SDK leaves a raw reply of this kind unread, so its own reader is used.
-            return [one.model_dump(mode="json") async for one in await client.messages.batches.results(batch_id)]
-
-        told = await call_sdk(anthropic, self._line._replace(seconds=BATCH_SECONDS), collect)
+        # The SDK's own reader would ask whatever address the batch names for its results, and send the key there.
+        get = cast("Callable[..., Awaitable[_Results]]", self._connected().get)
+        path = f"/v1/messages/batches/{urllib.parse.quote(batch_id, safe='')}/results"
+        line = self._line._replace(seconds=BATCH_SECONDS)
+        told = await call_sdk(anthropic, line, get, path=path, cast_to=http_library().Response)
         if isinstance(told, Failure):
             await self._told(told)
             return []
-        known = [(str(one.get("custom_id")), batch_body(one)) for one in told if one.get("custom_id") in asks]
+        entries = batch_entries(told.content)
+        known = [(str(one.get("custom_id")), batch_body(one)) for one in entries if one.get("custom_id") in asks]
         named = [(id_, _named(body) if isinstance(body, Failure) else body) for id_, body in known]
         return [(request_id, await self._outcome(body, asks[request_id])) for request_id, body in named]
 

@@ -3,18 +3,20 @@
 import asyncio
 import importlib.util
 import sys
-from typing import TYPE_CHECKING, Literal, Protocol, cast
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, cast
 
 import msgspec
 
-from eyechart.errors import MissingDependencyError, TransientModelError
+from eyechart.errors import MissingDependencyError, ModelError, TransientModelError
 from eyechart.kinds import Ask, Model, ModelOptions, Reply
 from eyechart.models._chat_reply import failure_of, observed
 from eyechart.models._chat_settings import N_TOP_TOKENS, merged, read_sent_settings, sent
 from eyechart.models._endpoint import Provider
-from eyechart.models._hosted import Exchange, HostedModel, Line
+from eyechart.models._hosted import Closable, Exchange, HostedModel
 from eyechart.models._http_errors import Failure
 from eyechart.models._letter_probabilities import with_likeliest_letter
+from eyechart.models._network import Line, http_library
 from eyechart.models._reasoning import join_reasoning, split_reasoning
 from eyechart.schema import JsonObject, Usage
 
@@ -101,23 +103,45 @@ class _RawResponse(Protocol):
     def sdk_http_response(self) -> "_SdkHttpResponse": ...
 
 
+class _HttpResponse(Protocol):
+    extensions: dict[str, object]
+
+
 class _SdkHttpResponse(Protocol):
     headers: dict[str, str] | None
     body: str | None
 
 
-class GoogleModel(HostedModel["genai.Client"]):
+class _GoogleClient(NamedTuple):
+    """The SDK's client, and the HTTP client that it was given and does not close."""
+
+    sdk: "genai.Client"
+    http: Closable
+
+
+# The SDK's replies do not tell what they came over; this does, in the task that asked.
+_connection: ContextVar[object | None] = ContextVar("connection", default=None)
+
+
+class GoogleModel(HostedModel[_GoogleClient]):
     """A Gemini model, asked by ``generateContent``."""
 
     def __init__(self, name: str, settings: GoogleSettings, options: ModelOptions) -> None:
         super().__init__(PROVIDER, name, settings, options)
         self._settings = settings
 
-    def _connect(self, line: Line) -> "genai.Client":
+    def _connect(self, line: Line) -> _GoogleClient:
         from google import genai  # deferred: planning needs none of it
         from google.genai import types
 
+        http = http_library()
+        # As many connections as the other SDKs keep.
+        limits = http.Limits(max_connections=1000, max_keepalive_connections=100)
+        asking = line.client(http.AsyncClient, limits=limits, event_hooks={"response": [_note_connection]})
         options = types.HttpOptions(
+            httpx_async_client=asking,
+            httpx_client=line.client(http.Client),  # never asked; the SDK would make one and read certificates for it
+            async_client_args={"ssl": line.trust()},  # likewise
             base_url=line.base_url,
             api_version="v1beta",
             timeout=round(line.seconds * 1000),
@@ -125,19 +149,20 @@ class GoogleModel(HostedModel["genai.Client"]):
             retry_options=types.HttpRetryOptions(attempts=1),
             extra_body=self._options.extra_body or None,
         )
-        return genai.Client(api_key=line.key, vertexai=False, http_options=options)
+        return _GoogleClient(genai.Client(api_key=line.key, vertexai=False, http_options=options), asking)
 
-    async def _close_client(self, client: "genai.Client") -> None:
-        await client.aio.aclose()
-        client.close()
+    async def _close_client(self, client: _GoogleClient) -> None:
+        await client.sdk.aio.aclose()
+        client.sdk.close()
+        await client.http.aclose()
 
-    async def _exchange(self, client: "genai.Client", ask: Ask) -> Exchange | Failure:
+    async def _exchange(self, client: _GoogleClient, ask: Ask) -> Exchange | Failure:
         from google.genai import errors, types  # deferred, see above
 
         parts = [types.Part.from_bytes(data=one.encoded(), mime_type=one.media_type) for one in ask.pictures]
         parts.append(types.Part.from_text(text=ask.prompt))
         config = generation_config(ask, self._settings)
-        generate = cast("Callable[..., Awaitable[_RawResponse]]", client.aio.models.generate_content)
+        generate = cast("Callable[..., Awaitable[_RawResponse]]", client.sdk.aio.models.generate_content)
         contents = types.Content(role="user", parts=parts)
         try:
             async with asyncio.timeout(self._line.seconds):
@@ -145,13 +170,18 @@ class GoogleModel(HostedModel["genai.Client"]):
         except TimeoutError:
             raise self._line.timeout() from None
         except errors.APIError as error:
-            return _failure(error.code, error.details, getattr(error.response, "headers", {}))
+            failure = _failure(error.code, error.details, getattr(error.response, "headers", {}))
+            misled = self._line.misled(getattr(error.response, "status_code", error.code), failure.headers)
+            if misled is not None:
+                raise misled from None
+            return failure
         except _network_errors() as error:
             raise self._network_error(error) from None
         headers = {name.lower(): value for name, value in (raw.sdk_http_response.headers or {}).items()}
-        return Exchange(headers.get("content-type", ""), (raw.sdk_http_response.body or "").encode())
+        payload = (raw.sdk_http_response.body or "").encode()
+        return Exchange(headers.get("content-type", ""), payload, _connection.get())
 
-    def _network_error(self, error: Exception) -> TransientModelError:
+    def _network_error(self, error: Exception) -> ModelError:
         name = type(error).__name__
         if "Timeout" in name and "Connect" not in name:
             return self._line.timeout()
@@ -165,6 +195,10 @@ class GoogleModel(HostedModel["genai.Client"]):
     def _read(self, body: JsonObject, ask: Ask) -> Reply:
         reply = read_content(body, len(ask.pictures))
         return reply if ask.sampling.score_mode == "text" else with_likeliest_letter(reply, _first_tokens(body), ask)
+
+
+async def _note_connection(response: _HttpResponse) -> None:
+    _connection.set(response.extensions.get("network_stream"))
 
 
 def _network_errors() -> tuple[type[Exception], ...]:

@@ -1,6 +1,6 @@
 """Which stored answer counts for each request, when writers were killed, resumed or ran side by side."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -12,6 +12,10 @@ from eyechart.schema import SCHEMA_VERSION, Response, ResponseState, decode_reco
 
 GENERATION = "generation"
 """Key in ``Response.extra``: how often this request was asked anew because its answer was too old to reuse."""
+
+
+CARRIED = "carried_from"
+"""Key in ``Response.extra``: the request whose answer this is; it asked the same under another id of its question."""
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -65,7 +69,7 @@ class _Head(msgspec.Struct):
     extra: dict[str, object] = {}
 
 
-def index_answers(files: Iterable[Path]) -> AnswerIndex:
+def index_answers(files: Iterable[Path], wanted: Container[str] | None = None) -> AnswerIndex:
     """Read the rows of all writers and decide which counts for each request.
 
     The first answer by (writer file, line) counts; without any, the first final error; without that, the first
@@ -73,6 +77,7 @@ def index_answers(files: Iterable[Path]) -> AnswerIndex:
 
     Args:
         files: The writers' files, sorted by name.
+        wanted: The requests to look at; all of them if None.
 
     Raises:
         SchemaError: If a whole line is damaged or was written by a newer schema.
@@ -84,6 +89,8 @@ def index_answers(files: Iterable[Path]) -> AnswerIndex:
     for writer, path in enumerate(files):
         for line, text in read_lines(path, may_be_torn=True):
             head = _read_head(text, f"{path}:{line}")
+            if wanted is not None and head.request_id not in wanted:
+                continue
             generation = head.extra.get(GENERATION, 0)
             row = Row(
                 writer=writer,

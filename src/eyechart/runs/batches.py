@@ -3,12 +3,20 @@
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from eyechart.batching import AsksInBatches, BatchLimits, BatchProgress
-from eyechart.errors import AuthenticationError, BadRequestError, ModelError, TransientModelError
+from eyechart.errors import (
+    AuthenticationError,
+    BadRequestError,
+    GeometryError,
+    ImageError,
+    ModelError,
+    RefusedInputError,
+    TransientModelError,
+)
 from eyechart.kinds import Ask, Reply
 from eyechart.runs.answers import GENERATION
 from eyechart.runs.batch_records import BatchLog, BatchRow, OpenBatch, known_batch_ids, read_open_batches
@@ -18,8 +26,9 @@ from eyechart.runs.pictures import PictureSource
 from eyechart.runs.replies import Asking, error_row, reply_row
 from eyechart.runs.retrying import Stop
 from eyechart.runs.sight import observed_seen
-from eyechart.runs.spending import BATCHED
+from eyechart.runs.spending import BATCHED, BatchSpending, CostDoubts
 from eyechart.runs.store import AnswerWriter, RunStore
+from eyechart.runs.unreadable import fault_of
 from eyechart.schema import JsonObject, Request, Value
 
 _FAILURES_IN_A_ROW = 5
@@ -67,7 +76,7 @@ class BatchAsker:
         limits: What one batch may hold.
         desk: What batches are made from and where they are noted.
         settings: How to wait.
-        may_spend: Says why a batch of these requests must not be handed over, None if it may.
+        spending: Says which batches may still be handed over.
         generations: For requests whose old answer was too old, the generation of the new one.
     """
 
@@ -78,7 +87,7 @@ class BatchAsker:
         desk: BatchDesk,
         *,
         settings: BatchSettings,
-        may_spend: Callable[[Sequence[Request]], Stop | None],
+        spending: BatchSpending,
         generations: dict[str, int],
     ) -> None:
         self.n_asked = 0
@@ -88,8 +97,9 @@ class BatchAsker:
         index = desk.store.index()
         self._settled = {id_ for id_ in index.rows if index.is_settled(id_) and id_ not in generations}
         self._log, self._listener = desk.log, desk.listener
-        self._settings, self._may_spend = settings, may_spend
+        self._settings, self._spending = settings, spending
         self._generations = generations
+        self._doubts = CostDoubts(spending.price, desk.listener.noted)
         self._stop: Stop | None = None
 
     async def ask(self, requests: Iterable[Request]) -> Stop | None:
@@ -109,6 +119,7 @@ class BatchAsker:
                 "1 batch of an earlier start holds" if n_batches == 1 else f"{n_batches} batches of earlier starts hold"
             )
             self._listener.noted(f"{what} {len(handed_over)} requests")
+            self._spending.hold([self._requests[id_] for id_ in handed_over - self._settled if id_ in self._requests])
         open_batches += await self._submit(request for request in requests if request.id not in handed_over)
         await self._wait_and_collect(open_batches)
         return self._stop
@@ -132,7 +143,7 @@ class BatchAsker:
     async def _submit(self, requests: Iterable[Request]) -> list[OpenBatch]:
         submitted = []
         for bodies, held in self._chunks(requests):
-            self._stop = self._may_spend(held)
+            self._stop = self._spending.begin(held)
             if self._stop is not None:
                 break
             label, now = secrets.token_hex(12), utc_now()
@@ -150,7 +161,9 @@ class BatchAsker:
         held: list[Request] = []
         n_bytes = 0
         for request in requests:
-            body = self._model.body(self._ask_of(request))
+            body = self._body_of(request)
+            if body is None:
+                continue
             weight = len(msgspec.json.encode(body))
             if held and (n_bytes + weight > self._limits.max_bytes or len(held) >= self._limits.max_requests):
                 yield bodies, held
@@ -160,6 +173,20 @@ class BatchAsker:
             n_bytes += weight
         if held:
             yield bodies, held
+
+    def _body_of(self, request: Request) -> JsonObject | None:
+        """Return what is handed over for a request; None where its picture cannot be sent, which is stored."""
+        fault = fault_of(request.pictures)
+        try:
+            if fault is not None:
+                raise ImageError(fault)
+            return self._model.body(self._ask_of(request))
+        except (RefusedInputError, ImageError, GeometryError) as error:
+            row = error_row(error, self._asking(request))
+            self._writer.append(row)
+            self.n_asked += 1
+            self._listener.answered(request, row)
+            return None
 
     async def _wait_and_collect(self, batches: Sequence[OpenBatch]) -> None:
         until = time.monotonic() + self._settings.wait_seconds
@@ -221,14 +248,9 @@ class BatchAsker:
         return {request_id: self._ask_of(request) for request_id, request in requests.items()}, requests
 
     def _store_outcome(self, request: Request, outcome: Reply | ModelError, batch_id: str) -> None:
-        generation = self._generations.get(request.id, 0)
-        asking = Asking(
-            request_id=request.id,
-            seconds=None,
-            finished_at=utc_now().isoformat(timespec="milliseconds"),
-            extra={BATCHED: batch_id, **({GENERATION: generation} if generation else {})},
-        )
+        asking = self._asking(request, {BATCHED: batch_id})
         if isinstance(outcome, Reply):
+            self._doubts.note(outcome)
             row = reply_row(outcome, asking)
             # The pictures left with an earlier start, perhaps, so their lengths are not known any more.
             self._writer.append(row, observed_seen(request, outcome.seen, ((None, None),) * len(request.pictures)))
@@ -239,6 +261,15 @@ class BatchAsker:
         if row.state.is_final:
             self._settled.add(request.id)
         self._listener.answered(request, row)
+
+    def _asking(self, request: Request, extra: JsonObject | None = None) -> Asking:
+        generation = self._generations.get(request.id, 0)
+        return Asking(
+            request_id=request.id,
+            seconds=None,
+            finished_at=utc_now().isoformat(timespec="milliseconds"),
+            extra={**(extra or {}), **({GENERATION: generation} if generation else {})},
+        )
 
     def _ask_of(self, request: Request) -> Ask:
         return Ask(

@@ -8,7 +8,7 @@ import numpy as np
 
 from eyechart.runs.reconcile import Reconciliation, reconcile, without_contradicted
 from eyechart.runs.sights import Sight, read_sights
-from eyechart.runs.spending import BATCHED, answer_dollars
+from eyechart.runs.spending import BATCHED, reported_dollars
 from eyechart.runs.store import RunStore
 from eyechart.schema import (
     Box,
@@ -21,11 +21,14 @@ from eyechart.schema import (
     Sampling,
     Score,
     Size,
+    TokenPrice,
     Usage,
     content_sha256,
 )
+from eyechart.scorers.option_letter.copied_text import copied_option, may_copy
 from eyechart.seen.ledger import cut_of
 from eyechart.stats.arrays import Bools, Floats
+from eyechart.stats.option_order import OrderPair
 from eyechart.stats.repeats import average_repeats
 
 # What VLMEvalKit writes where it replaced an answer it could not read by a random option.
@@ -77,6 +80,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         prompt_sha256: Hash of the prompt.
         settings: Sampling and transport, in words that two cells share if nothing differs.
         choice_order: Index in ``Question.choices`` of the option shown under each letter.
+        pair: The option that the answer names by its letter and the one whose text it copies, where it does both.
     """
 
     sent_size: Size | None = None
@@ -90,6 +94,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     prompt_sha256: str = ""
     settings: str = ""
     choice_order: tuple[int, ...] = ()
+    pair: OrderPair | None = None
 
     @property
     def is_answered(self) -> bool:
@@ -258,9 +263,18 @@ def read_table(store: RunStore, scorer_id: str, scores: Iterable[Score] | None =
     """
     run, index = store.run, store.index()
     questions = tuple(_asked(question) for question in store.questions())
-    endings = {response.request_id: _ending(response) for response in store.responses(index)}
-    judged = store.scores(scorer_id) if scores is None else scores
-    verdicts = {score.request_id: _verdict(score) for score in judged}
+    price = store.run.price
+    verdicts: dict[str, Verdict] = {}
+    spans: dict[str, tuple[int, int] | None] = {}
+    for score in store.scores(scorer_id) if scores is None else scores:
+        verdicts[score.request_id], spans[score.request_id] = _verdict(score), score.span
+    endings: dict[str, Ending] = {}
+    texts: dict[str, str] = {}
+    for response in store.responses(index):
+        name = response.request_id
+        endings[name] = _ending(response, price)
+        if response.text and name in verdicts and may_copy(response.text, verdicts[name].answer, spans[name]):
+            texts[name] = response.text
     contradicted, n_contradicted = store.contradicted(index), dict[str, int]()
     sights = read_sights(store.seen())
     question_at = {question.id: position for position, question in enumerate(questions)}
@@ -275,9 +289,9 @@ def read_table(store: RunStore, scorer_id: str, scores: Iterable[Score] | None =
         turned[key[0]].add(key[2] % run.n_rotations)
         if request.id in contradicted:
             n_contradicted[request.condition] = n_contradicted.get(request.condition, 0) + 1
-        cells[key] = _cell(
-            request, sights.get(request.id), endings.pop(request.id, None), verdicts.pop(request.id, None)
-        )
+        verdict = verdicts.pop(request.id, None)
+        pair = _pair(texts.pop(request.id, None), request, verdict, spans.pop(request.id, None))
+        cells[key] = _cell(request, sights.get(request.id), endings.pop(request.id, None), verdict, pair)
     reconciliation = reconcile(cells)
     return RunTable(
         run=run,
@@ -310,7 +324,19 @@ def _total(counts: Iterable[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-def _cell(request: Request, sight: Sight | None, ending: Ending | None, verdict: Verdict | None) -> Cell:
+def _pair(
+    text: str | None, request: Request, verdict: Verdict | None, span: tuple[int, int] | None
+) -> OrderPair | None:
+    """Return the option that an answer names by its letter and the one whose text it copies."""
+    if text is None or verdict is None or verdict.answer is None:
+        return None
+    named = copied_option(text, request.choices, verdict.answer, span)
+    return None if named is None else OrderPair(ord(verdict.answer) - ord("A"), named, len(request.choices))
+
+
+def _cell(
+    request: Request, sight: Sight | None, ending: Ending | None, verdict: Verdict | None, pair: OrderPair | None
+) -> Cell:
     targets = [_short_side(picture.target) for picture in request.pictures if picture.target is not None]
     return Cell(
         sent_size=request.pictures[0].size if request.pictures else None,
@@ -324,6 +350,7 @@ def _cell(request: Request, sight: Sight | None, ending: Ending | None, verdict:
         prompt_sha256=request.prompt_sha256,
         settings=_settings(request.sampling, tuple(picture.recipe.transport for picture in request.pictures)),
         choice_order=request.choice_order,
+        pair=pair,
     )
 
 
@@ -338,7 +365,7 @@ def slot_at(repeat: int, choice_order: tuple[int, ...], run: Run) -> int:
     return repeat * run.n_rotations + rotation
 
 
-def _ending(response: Response) -> Ending:
+def _ending(response: Response, price: TokenPrice | None) -> Ending:
     texts = (response.text or "", str(response.extra.get("log", "")))
     return Ending(
         response.state,
@@ -347,7 +374,7 @@ def _ending(response: Response) -> Ending:
         response.finished_at,
         response.provider_fingerprint,
         is_random_fill=any(phrase in text for text in texts for phrase in _RANDOM_FILL),
-        reported_dollars=answer_dollars(None, response.extra, None),
+        reported_dollars=reported_dollars(response.usage, response.extra, price),
         is_batched=BATCHED in response.extra,
     )
 

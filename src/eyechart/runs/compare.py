@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from eyechart.errors import StatisticsError, UsageError
+from eyechart.runs.answer_rules import blocking_answers
 from eyechart.runs.compared_readings import (
     MEAN_OVER_VIEWS,
     block_unreadable,
@@ -155,7 +156,9 @@ def compare_views(side: Side, scorer: str, options: DiffOptions) -> Comparison:
     first, second = options.views
     pair = [_one_view(side, name) for name in (first, second)]
     paired = pair_sides(pair)
-    return _compare(paired, scorer, options, kind="views")
+    return _compare(
+        paired, scorer, options, kind="views", blocking=blocking_answers([(side.label, side.table)], options.views)
+    )
 
 
 def compare_runs(sides: Sequence[Side], scorer: str, options: DiffOptions) -> Comparison:
@@ -171,7 +174,9 @@ def compare_runs(sides: Sequence[Side], scorer: str, options: DiffOptions) -> Co
     """
     shared = [view for view in sides[0].table.conditions if all(view in one.table.conditions for one in sides)]
     views = options.views or (("original",) if len(sides) > _TWO and "original" in shared else ())
-    return _compare(pair_sides(sides, views), scorer, options, kind="runs" if len(sides) == _TWO else "ranks")
+    paired = pair_sides(sides, views)
+    blocking = blocking_answers(((side.label, side.table) for side in sides), paired.views)
+    return _compare(paired, scorer, options, kind="runs" if len(sides) == _TWO else "ranks", blocking=blocking)
 
 
 def _one_view(side: Side, condition: str) -> Side:
@@ -188,8 +193,10 @@ def _one_view(side: Side, condition: str) -> Side:
     return Side(condition, alone, lenient)
 
 
-def _compare(paired: Paired, scorer: str, options: DiffOptions, *, kind: Kind) -> Comparison:
-    rules = check_pairing(paired)
+def _compare(
+    paired: Paired, scorer: str, options: DiffOptions, *, kind: Kind, blocking: Sequence[Finding]
+) -> Comparison:
+    rules = (*blocking, *check_pairing(paired))
     if kind == "views":  # other pictures are what two views are for
         rules = tuple(rule for rule in rules if rule.code != Code.HETEROGENEOUS_SETTINGS or _settings_differ(paired))
     rules = refuse(rules, options.allowed)

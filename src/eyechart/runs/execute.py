@@ -30,14 +30,15 @@ from eyechart.runs.answers import GENERATION
 from eyechart.runs.listening import Listener
 from eyechart.runs.pace import Pace
 from eyechart.runs.patience import Patience
-from eyechart.runs.pictures import LazyPicture, PictureSource, name_place, weight_bytes
+from eyechart.runs.pictures import LazyPicture, PictureSource, weight_bytes
 from eyechart.runs.rate import Rate, RateLimits, Turn, check_rates
 from eyechart.runs.replies import Asking, error_row, reply_row
 from eyechart.runs.retrying import Retrying, Stop
 from eyechart.runs.room import Room
 from eyechart.runs.sight import observed_seen
-from eyechart.runs.spending import CountsSpending, Spending, SpendingLimits, check_spending
+from eyechart.runs.spending import CostDoubts, CountsSpending, Spending, SpendingLimits, check_spending
 from eyechart.runs.store import AnswerWriter
+from eyechart.runs.unreadable import fault_of
 from eyechart.runs.watch import Watch
 from eyechart.schema import JsonObject, ModelIdentity, Request, Response, Sampling, Seen, Value
 
@@ -140,6 +141,7 @@ class Asker:
         self._pace = Pace(self._most)
         self._rate = Rate(settings.rates)
         self._spending = spending or Spending(settings.spending)
+        self._doubts = CostDoubts(settings.spending.price, listener.noted)
         self._watch = Watch(listener)
         self._threads = ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="picture")
         self._fatal: EyechartError | None = None
@@ -158,7 +160,6 @@ class Asker:
             BadRequestError: If the provider refuses a parameter of the run.
             AuthenticationError: If the key is missing or refused.
             TransientModelError: If no server was ever reached.
-            ImageError: If a picture cannot be made; the message names question and view.
             StoreError: If an answer cannot be stored; only this drops what is in flight.
         """
         waiting = iter(requests)
@@ -191,16 +192,18 @@ class Asker:
 
     async def _settle(self, request: Request) -> None:
         """Ask one request until it is settled or given up, and store how it ended."""
+        fault = fault_of(request.pictures)
+        if fault is not None:
+            self._store(request, error_row(ImageError(fault), self._asking(request, time.monotonic(), 1)), None, ())
+            return
         pictures = tuple(self._pictures.send(picture) for picture in request.pictures)
         self._watch.begin(request)
         began = time.monotonic()
         try:
             await self._prepare(pictures)
             ended = await self._attempt(request, pictures)
-        except RefusedInputError as error:  # too large to be made here; the others are asked
+        except (RefusedInputError, ImageError, GeometryError) as error:  # no picture to send; the others are asked
             self._store(request, error_row(error, self._asking(request, began, 1)), None, ())
-        except (ImageError, GeometryError) as error:
-            self._end_by(name_place(error, f"{request.benchmark}/{request.question_id} in view {request.view}"))
         except EyechartError as error:
             self._end_by(error)
         else:
@@ -295,6 +298,8 @@ class Asker:
     def _note_end(self, request: Request, turn: Turn, reply: Reply | None) -> None:
         self._rate.settle(request, turn, None if reply is None else reply.usage)
         self._spending.end(request, reply)
+        if reply is not None:
+            self._doubts.note(reply)
 
     async def _answer(self, ask: Ask) -> Reply:
         seconds = self._settings.patience.attempt_seconds
@@ -349,6 +354,7 @@ async def read_identity(model: Model, patience: Patience, listener: Listener) ->
     Raises:
         TransientModelError: If the server cannot be reached.
         AuthenticationError: If the key is missing or refused.
+        BadRequestError: If the address is wrong, such as one that is redirected.
     """
     identity = model.identity
     if identity.revision is not None or identity.fingerprint is not None or not isinstance(model, TellsFingerprint):
@@ -368,7 +374,9 @@ async def read_identity(model: Model, patience: Patience, listener: Listener) ->
                 return msgspec.structs.replace(identity, fingerprint=fingerprint)
     except (AuthenticationError, TransientModelError):
         raise
-    except ModelError:
+    except ModelError as error:
+        if isinstance(error, BadRequestError) and error.parameter in {"base_url", "proxy"}:
+            raise  # what stands between would strike every question as well
         return identity  # a server that lists no models
     finally:
         await model.close()

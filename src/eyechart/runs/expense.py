@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from eyechart.runs.cells import Cell
-from eyechart.runs.spending import BATCHED, answer_dollars
+from eyechart.runs.spending import BATCHED, priced_dollars
 from eyechart.schema import Expense, Run
 
 
@@ -15,21 +15,21 @@ def expense_of(run: Run, cells: Iterable[Cell]) -> Expense | None:
         cells: The answers.
     """
     endings = [cell.ending for cell in cells if cell.ending is not None and not cell.ending.state.is_error]
-    is_reported = any(ending.reported_dollars is not None for ending in endings)
+    reported = [ending.reported_dollars for ending in endings]
+    is_reported = any(dollars is not None for dollars in reported)
     if run.price is None and not is_reported:
         return None
-    costs = [
-        ending.reported_dollars
-        if is_reported
-        else answer_dollars(ending.usage, {BATCHED: True} if ending.is_batched else {}, run.price)
-        for ending in endings
+    priced = [
+        priced_dollars(ending.usage, {BATCHED: True} if ending.is_batched else {}, run.price) if told is None else None
+        for ending, told in zip(endings, reported, strict=True)
     ]
-    known = [cost for cost in costs if cost is not None]
+    known = [dollars for dollars in (*reported, *priced) if dollars is not None]
+    uses_price = not is_reported or any(dollars is not None for dollars in priced)
     return Expense(
         dollars=sum(known),
         n_priced=len(known),
-        n_answers=len(costs),
+        n_answers=len(endings),
         is_reported=is_reported,
         estimated=run.estimated_dollars,
-        price=None if is_reported else run.price,
+        price=run.price if uses_price else None,
     )

@@ -9,8 +9,10 @@ from pathlib import Path
 import msgspec
 
 from eyechart.errors import EyechartError
+from eyechart.runs.files import text_of_name
+from eyechart.runs.later_plans import RUN_FILE
 from eyechart.runs.plan import Plan, orders_of
-from eyechart.runs.store import ESTIMATES_FILE, RUN_FILE, RunStore, create_store, open_store
+from eyechart.runs.store import ESTIMATES_FILE, RunStore, create_store, grow_store, open_store
 from eyechart.schema import JsonObject, Run, Seen, TokenPrice
 
 RUNS_FOLDER = Path("runs")
@@ -43,7 +45,9 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     protocol: str | None = None
 
 
-def find_or_create(plan: Plan, where: Destination, origin: Origin, seen: Iterable[Seen] = ()) -> tuple[RunStore, bool]:
+def find_or_create(
+    plan: Plan, where: Destination, origin: Origin, seen: Iterable[Seen] = (), *, may_grow: bool = False
+) -> tuple[RunStore, bool]:
     """Return the store of a plan, and whether it was there before.
 
     With ``where.out`` it is that folder. Otherwise it is the newest unfinished run of this plan, whatever its date,
@@ -53,15 +57,19 @@ def find_or_create(plan: Plan, where: Destination, origin: Origin, seen: Iterabl
         plan: The plan.
         where: Where to look and to write.
         origin: Recorded in a new ``run.json``.
-        seen: What the model is expected to see; only read for a new run.
+        seen: What the model is expected to see; only read for a new plan.
+        may_grow: Whether questions of ``where.out`` may have been changed, added or removed since it was planned: what
+            is the same is kept.
 
     Raises:
         StoreError: If ``where.out`` holds another run or other files, or a folder cannot be written.
     """
     if where.out is not None:
         if (where.out / RUN_FILE).is_file():
+            if may_grow:
+                return grow_store(where.out, run_record(plan, text_of_name(where.out.name), origin), plan, seen), True
             return open_store(where.out, plan), True
-        return create_store(where.out, run_record(plan, where.out.name, origin), plan, seen), False
+        return create_store(where.out, run_record(plan, text_of_name(where.out.name), origin), plan, seen), False
     unfinished = None if where.is_new else newest_unfinished(where.runs, plan)
     if unfinished is not None:
         return unfinished, True
@@ -72,7 +80,7 @@ def find_or_create(plan: Plan, where: Destination, origin: Origin, seen: Iterabl
 def newest_unfinished(runs: Path, plan: Plan) -> RunStore | None:
     """Return the newest run of this plan that lacks answers or estimates, None if there is none."""
     matching = sorted(
-        ((store.run.created_at, store.folder.name, store) for store in _stores(runs, plan.plan_id)),
+        ((store.run.created_at, store.folder.name, store) for store in _stores(runs, plan)),
         key=lambda entry: entry[:2],
         reverse=True,
     )
@@ -119,12 +127,12 @@ def run_record(plan: Plan, run_id: str, origin: Origin) -> Run:
     )
 
 
-def _stores(runs: Path, plan_id: str) -> Iterator[RunStore]:
+def _stores(runs: Path, plan: Plan) -> Iterator[RunStore]:
     """Yield the runs of a plan; folders of newer versions or with damaged settings are left alone."""
     for file in runs.glob(f"*/{RUN_FILE}"):
         try:
             store = RunStore(file.parent)
-            if store.run.plan_id == plan_id:
+            if store.is_of(plan):
                 yield store
         except EyechartError:
             continue

@@ -1,6 +1,6 @@
 """Everything about a run besides benchmark, model, views and prompt, and what of it cannot be run."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -17,9 +17,9 @@ from eyechart.runs.pictures import check_drawing
 from eyechart.runs.plan import Plan, PlanOptions, check_counts
 from eyechart.runs.ray_engine import RayWork, check_ray
 from eyechart.runs.registration import StudyPlan
-from eyechart.runs.retrying import Stop
 from eyechart.runs.shard import Shard
-from eyechart.runs.spending import BATCH_DISCOUNT
+from eyechart.runs.spending import BATCH_DISCOUNT, BatchSpending
+from eyechart.runs.unreadable import fault_of
 from eyechart.runs.view_store import ViewStore
 from eyechart.schema import ModelIdentity, Question, Request, Sampling, TokenPrice, View
 from eyechart.seen.costs import estimate_dollars, token_price
@@ -81,12 +81,13 @@ def _with_price(options: RunOptions, identity: ModelIdentity) -> RunOptions:
 
 
 def checked(options: RunOptions, benchmark: Benchmark, model: Model, views: Sequence[View]) -> RunOptions:
-    """Return the options with the benchmark's scorer and the model's price, where nothing else is given.
+    """Return the options with the plan's or benchmark's scorer and the model's price, where nothing else is given.
 
     Raises:
         UsageError: If something in them cannot be run with this model.
     """
-    options = msgspec.structs.replace(options, scorer=options.scorer or defaults_of(benchmark).scorer)
+    planned = options.registration.scorer if options.registration is not None else None
+    options = msgspec.structs.replace(options, scorer=options.scorer or planned or defaults_of(benchmark).scorer)
     options = _with_price(options, model.identity)
     reads_letters = isinstance(model, ReadsLetters) and model.reads_letters
     if options.sampling.score_mode == "logprob" and not reads_letters:
@@ -139,8 +140,9 @@ def orders_kept(questions: Sequence[Question], rotations: int) -> str | None:
 
 
 def estimated_cost(requests: Sequence[Request], model: ModelIdentity, price: TokenPrice | None) -> float | None:
-    """Return what requests are expected to cost in US dollars, None where no price is known."""
-    return None if price is None else round(estimate_dollars(requests, model, price), 6)
+    """Return the expected cost in US dollars, None where no price is known; unreadable pictures cost nothing."""
+    sent = [request for request in requests if fault_of(request.pictures) is None]
+    return None if price is None else round(estimate_dollars(sent, model, price), 6)
 
 
 def expected_cost(options: RunOptions, plan: Plan) -> float | None:
@@ -154,27 +156,18 @@ def batch_limits(model: Model) -> BatchLimits | None:
     return model.batch_limits if isinstance(model, AsksInBatches) else None
 
 
-def why_not(
-    options: "RunOptions", model: ModelIdentity, spent: float, n_sent: int
-) -> "Callable[[Sequence[Request]], Stop | None]":
-    """Return a judge of batches: it says why one must not be handed over, None if it may.
+def batch_spending(options: RunOptions, model: ModelIdentity, dollars: float, n_sent: int) -> BatchSpending:
+    """Return who says which batches may still be handed over.
 
     Args:
         options: The bounds.
         model: Whose picture tokens are estimated.
-        spent: What earlier answers cost, in US dollars.
+        dollars: What the answers so far cost, in US dollars.
         n_sent: Requests sent in this start so far.
     """
-    limits, counts = options.loop.spending, [n_sent, 0.0]
+    limits = options.loop.spending
 
-    def judge(requests: Sequence[Request]) -> Stop | None:
-        expected = BATCH_DISCOUNT * (estimated_cost(requests, model, limits.price) or 0.0)
-        counts[0] += len(requests)
-        counts[1] += expected
-        if limits.max_requests is not None and counts[0] > limits.max_requests:
-            return Stop(f"--max-requests {limits.max_requests} allows no batch of {len(requests)} requests more")
-        if limits.max_dollars is not None and spent + counts[1] > limits.max_dollars:
-            return Stop(f"--max-cost {limits.max_dollars:g} allows no batch of {len(requests)} requests more")
-        return None
+    def expected(requests: Sequence[Request]) -> float:
+        return BATCH_DISCOUNT * (estimated_cost(requests, model, limits.price) or 0.0)
 
-    return judge
+    return BatchSpending(limits, expected, dollars, n_sent)

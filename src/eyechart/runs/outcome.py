@@ -7,6 +7,7 @@ from eyechart.runs.store import RunStore
 from eyechart.schema import ResponseState, Summary
 
 EXIT_DONE, EXIT_MISSING = 0, 3
+_UNANSWERABLE = (ResponseState.BAD_REQUEST, ResponseState.UNREADABLE_IMAGE)
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,8 +35,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def n_unanswerable(self) -> int:
-        """Requests that ended in a final error other than a refused picture, such as rows that a file does not hold."""
-        return sum(one.states.get(ResponseState.BAD_REQUEST, 0) for one in self.summary.conditions)
+        """Requests that ended in a final error other than a refused picture, such as pictures that cannot be read."""
+        return sum(one.states.get(state, 0) for one in self.summary.conditions for state in _UNANSWERABLE)
 
     @property
     def exit_code(self) -> int:

@@ -222,7 +222,9 @@ class _Asker:
 
     def requests(self, question: Question, asked: Sequence[Shown], options: PlanOptions) -> Iterator[Request]:
         """Yield the requests of one question: every view, then every view again for each order and repeat."""
-        worded = [self._worded(question, order) for order in orders_of(question, options.rotations)]
+        given = options.orders.get(question.id)
+        orders = orders_of(question, options.rotations) if given is None else (given,)
+        worded = [self._worded(question, order) for order in orders]
         for repeat, (order, text, text_sha256) in product(range(options.repeats), worded):
             for shown in asked:
                 request = Request(

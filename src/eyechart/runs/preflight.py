@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from eyechart.runs.listening import CheckedAnswer
 from eyechart.runs.retrying import Stop
 from eyechart.runs.sights import Sight
-from eyechart.schema import Request, Response, Score
+from eyechart.schema import Request, Response, ResponseState, Score
 from eyechart.views import parse_view
 
 N_QUESTIONS = 2
@@ -77,6 +77,8 @@ def stop_after(checked: Sequence[CheckedAnswer]) -> Stop | None:
 
 
 def _is_bad(request: Request, response: Response | None, score: Score | None) -> bool:
+    if response is not None and response.state is ResponseState.UNREADABLE_IMAGE:
+        return False  # nothing was asked
     if response is None or response.state.is_error or not (response.text or "").strip():
         return True
     if not request.choices or score is None:

@@ -20,7 +20,7 @@ from eyechart.runs.listening import Listener, Silent
 from eyechart.runs.pictures import PictureSource
 from eyechart.runs.rate import RateLimits
 from eyechart.runs.retrying import Stop
-from eyechart.runs.spending import Spending, SpendingLimits
+from eyechart.runs.spending import COST, Spending, SpendingLimits
 from eyechart.runs.store import RunStore
 from eyechart.schema import JsonObject, Request, Usage, decode_record, encode_record
 
@@ -275,7 +275,7 @@ class CountedElsewhere:
     def end(self, request: Request, reply: Reply | None) -> None:
         """Count how an attempt ended; one that failed costs nothing."""
         usage = None if reply is None or reply.usage is None else msgspec.to_builtins(reply.usage)
-        cost = {} if reply is None or "cost" not in reply.extra else {"cost": reply.extra["cost"]}
+        cost = {} if reply is None or COST not in reply.extra else {COST: reply.extra[COST]}
         self._counter.end.remote(encode_record(request), usage, None if reply is None else cost)
 
 

@@ -4,7 +4,14 @@ import re
 
 import msgspec
 
-from eyechart.errors import BadRequestError, ModelError, RefusedInputError
+from eyechart.errors import (
+    BadRequestError,
+    EyechartError,
+    GeometryError,
+    ImageError,
+    RefusedInputError,
+    UnavailableImageError,
+)
 from eyechart.kinds import Reply
 from eyechart.models._reasoning import join_reasoning, split_reasoning
 from eyechart.schema import JsonObject, Response, ResponseState
@@ -64,7 +71,7 @@ def reply_row(reply: Reply, asking: Asking) -> Response:
 def error_row(error: Exception, asking: Asking) -> Response:
     """Return the row for a failure; it has a state and a cause, and no text.
 
-    Refused pictures and bad requests are final. Everything else, an exception of a plug-in included, is asked again
+    Refused and unreadable pictures and bad requests are final. Everything else, an exception of a plug-in included, is asked again
     on the next run.
 
     Example:
@@ -76,9 +83,11 @@ def error_row(error: Exception, asking: Asking) -> Response:
         state = ResponseState.REFUSED_INPUT
     elif isinstance(error, BadRequestError):
         state = ResponseState.BAD_REQUEST
+    elif isinstance(error, ImageError | GeometryError) and not isinstance(error, UnavailableImageError):
+        state = ResponseState.UNREADABLE_IMAGE
     else:
         state = ResponseState.TRANSIENT
-    cause = error.message if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"
+    cause = error.message if isinstance(error, EyechartError) else f"{type(error).__name__}: {error}"
     return Response(
         request_id=asking.request_id,
         state=state,
