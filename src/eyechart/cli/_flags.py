@@ -62,6 +62,17 @@ Boxes = Annotated[
 ]
 
 
+AllowHidden = Annotated[
+    bool,
+    Parameter(
+        name="--allow-hidden",
+        negative="",
+        show_default=False,
+        help="Ask questions of a question file that have no right answer; they are not scored.",
+    ),
+]
+
+
 def read_number_or_not_sent(_type: object, tokens: "Sequence[Token]") -> float | None:
     """Convert a number, or ``not-sent`` to None; the converter that cyclopts calls."""
     text = tokens[0].value
@@ -390,16 +401,33 @@ def open_named_benchmark(
     name: str, data: Path | None, option: tuple[str, ...], boxes: Path | None = None
 ) -> "Benchmark":
     """Open a benchmark by its flags, and say what its data warns of."""
-    from eyechart.cli._output import say
     from eyechart.opening import open_benchmark
 
     options = parse_pairs(option, "--option")
     if boxes is not None:
         options["boxes"] = str(boxes)
     benchmark = open_benchmark(name, data, options)
+    tell_reading(benchmark)
+    return benchmark
+
+
+def tell_reading(benchmark: "Benchmark") -> None:
+    """Say once what was chosen in reading a benchmark's data, and what the data warns of."""
+    from eyechart.cli._output import say
+
+    readings: tuple[str, ...] = getattr(benchmark, "readings", ())
+    if readings:
+        say(f"read: {'; '.join(readings)}")
     for warning in getattr(benchmark, "warnings", ()):
         say(f"warning: {warning}")
-    return benchmark
+
+
+def with_hidden(option: tuple[str, ...], benchmark: str | None, *, allow_hidden: bool) -> tuple[str, ...]:
+    """Return the options with what ``--allow-hidden`` means for a benchmark that reads question files."""
+    from eyechart.opening import benchmark_options
+
+    is_asked = allow_hidden and benchmark is not None and "allow_hidden" in benchmark_options(benchmark)
+    return (*option, "allow_hidden=true") if is_asked else option
 
 
 def check_codes(codes: "Sequence[str]") -> None:

@@ -8,7 +8,16 @@ import msgspec.structs
 from cyclopts import Parameter
 
 from eyechart.cli._cost import CostFlags
-from eyechart.cli._flags import Boxes, Data, Option, Plugin, load_plugins, open_named_benchmark
+from eyechart.cli._flags import (
+    AllowHidden,
+    Boxes,
+    Data,
+    Option,
+    Plugin,
+    load_plugins,
+    open_named_benchmark,
+    with_hidden,
+)
 from eyechart.cli._output import Json, print_json, say
 from eyechart.cli._picture_flags import PictureFlags
 from eyechart.cli._study import StudyFlags
@@ -52,6 +61,7 @@ def check(
     data: Data = None,
     option: Option = (),
     boxes: Boxes = None,
+    allow_hidden: AllowHidden = False,
     plugin: Plugin = (),
     picture_flags: PictureFlags = _PICTURES,
     cost_flags: CostFlags = _COST,
@@ -80,6 +90,7 @@ def check(
     load_plugins(plugin)
     cost_flags.check()
     again = _again(out, ask_again)
+    option = with_hidden(option, benchmark, allow_hidden=allow_hidden)
     opened = open_named_benchmark(benchmark, data, option, boxes)
     named, _ = choose_views(opened, views)
     today = datetime.datetime.now(tz=datetime.UTC).date()

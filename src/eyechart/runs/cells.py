@@ -137,6 +137,7 @@ class AskedQuestion(msgspec.Struct, frozen=True):
         image_px: Pixels, 0 if unknown.
         asks_for_cell: Whether the right answer is the cell that the view puts the picture in.
         base_id: Id that the rows of one question in several orders of its options share.
+        n_orders: In how many orders its options are shown in this run; 0 where that follows from their number.
     """
 
     id: str
@@ -151,6 +152,7 @@ class AskedQuestion(msgspec.Struct, frozen=True):
     image_px: int = 0
     asks_for_cell: bool = False
     base_id: str | None = None
+    n_orders: int = 0
 
     @property
     def has_errata(self) -> bool:
@@ -159,8 +161,8 @@ class AskedQuestion(msgspec.Struct, frozen=True):
 
 
 @cache
-def _slots(n_repeats: int, n_rotations: int, n_choices: int) -> tuple[int, ...]:
-    turned = range(min(n_rotations, max(n_choices, 1)))
+def _slots(n_repeats: int, n_rotations: int, n_orders: int) -> tuple[int, ...]:
+    turned = range(min(n_rotations, max(n_orders, 1)))
     return tuple(repeat * n_rotations + turn for repeat in range(n_repeats) for turn in turned)
 
 
@@ -194,7 +196,7 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def slots_of(self, question: AskedQuestion) -> tuple[int, ...]:
         """Return the third indices of a question's cells under one condition: repeats, and within them rotations."""
-        return _slots(self.run.n_repeats, self.run.n_rotations, question.n_choices)
+        return _slots(self.run.n_repeats, self.run.n_rotations, question.n_orders or question.n_choices)
 
     @property
     def image_groups(self) -> list[str]:
@@ -281,10 +283,12 @@ def read_table(store: RunStore, scorer_id: str, scores: Iterable[Score] | None =
     condition_at: dict[str, int] = {view: position for position, view in enumerate(run.views)}
     view_of = {view: view for view in run.views}
     cells: dict[tuple[int, int, int], Cell] = {}
+    turned: list[set[int]] = [set() for _ in questions]
     for request in store.requests():
         condition = condition_at.setdefault(request.condition, len(condition_at))
         view_of[request.condition] = request.view
         key = (question_at[request.question_id], condition, slot_of(request, run))
+        turned[key[0]].add(key[2] % run.n_rotations)
         if request.id in contradicted:
             n_contradicted[request.condition] = n_contradicted.get(request.condition, 0) + 1
         verdict = verdicts.pop(request.id, None)
@@ -293,7 +297,7 @@ def read_table(store: RunStore, scorer_id: str, scores: Iterable[Score] | None =
     reconciliation = reconcile(cells)
     return RunTable(
         run=run,
-        questions=questions,
+        questions=tuple(map(_with_orders, questions, map(len, turned))),
         conditions=tuple(condition_at),
         view_of=view_of,
         cells=without_contradicted(cells, reconciliation),
@@ -403,6 +407,10 @@ def _asked(question: Question) -> AskedQuestion:
         asks_for_cell=question.asks_for_cell,
         base_id=str(question.extra["base_id"]) if question.extra.get("base_id") is not None else None,
     )
+
+
+def _with_orders(question: AskedQuestion, n_orders: int) -> AskedQuestion:
+    return msgspec.structs.replace(question, n_orders=n_orders) if n_orders != question.n_choices else question
 
 
 @cache

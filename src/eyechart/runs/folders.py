@@ -11,7 +11,7 @@ import msgspec
 from eyechart.errors import EyechartError
 from eyechart.runs.files import text_of_name
 from eyechart.runs.later_plans import RUN_FILE
-from eyechart.runs.plan import Plan
+from eyechart.runs.plan import Plan, orders_of
 from eyechart.runs.store import ESTIMATES_FILE, RunStore, create_store, grow_store, open_store
 from eyechart.schema import JsonObject, ResponseState, Run, Seen, TokenPrice
 
@@ -123,7 +123,7 @@ def run_record(plan: Plan, run_id: str, origin: Origin) -> Run:
         limit=options.limit,
         n_questions=len(plan.questions),
         n_repeats=options.repeats,
-        n_rotations=min(options.rotations, max((len(question.choices) for question in plan.questions), default=1) or 1),
+        n_rotations=max((len(orders_of(question, options.rotations)) for question in plan.questions), default=1),
         command=origin.command,
         price=origin.price,
         estimated_dollars=origin.estimated_dollars,

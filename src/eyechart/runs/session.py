@@ -29,7 +29,15 @@ from eyechart.runs.gold import told_answer
 from eyechart.runs.later_plans import RUN_FILE, change_between, matching_contents
 from eyechart.runs.listening import Beginning, Listener, Silent
 from eyechart.runs.matching import gauge_for
-from eyechart.runs.options import RunOptions, batch_limits, batch_spending, checked, expected_cost
+from eyechart.runs.options import (
+    RunOptions,
+    batch_limits,
+    batch_spending,
+    check_scorable,
+    checked,
+    expected_cost,
+    orders_kept,
+)
 from eyechart.runs.outcome import UNANSWERABLE, Asked, Outcome
 from eyechart.runs.pictures import PictureSource
 from eyechart.runs.plan import Plan, plan_run, shown_answer
@@ -161,6 +169,9 @@ def _ask_all(
         fit=fit_for(options.plan.transport, ahead),
         gauge=None if options.plan.match is None else gauge_for(ahead),
     )
+    check_scorable(plan.questions, options.scorer or DEFAULT_SCORER)
+    if note := orders_kept(plan.questions, options.plan.rotations):
+        listener.noted(note)
     origin = Origin(
         now=utc_now(),
         versions=read_versions(),
