@@ -128,7 +128,13 @@ def read_option_columns(
     cells = {label: values.get(column) for label, column in columns}
     if all(is_absent(cell) for cell in cells.values()):
         return None
-    return finish(_in_order(cells, place, "column"), place, rules, "column")
+    options = finish(_in_order(cells, place, "column"), place, rules, "column")
+    # The number in a column's name numbers the column; what numbers among the answers count, the file has to show.
+    letters = (
+        ascii_uppercase[at] if label.isdigit() else label
+        for label, at in zip(options.labels, options.places, strict=True)
+    )
+    return options._replace(labels=tuple(letters))
 
 
 def take_from_text(text: str, place: str = "") -> tuple[str, Options | None]:

@@ -130,9 +130,10 @@ def _without_tags_in(line: str) -> str | None:
     """Return a line without marks; None where nothing else stood in it."""
     if not _TAG.search(line):
         return line
-    parts = [part.strip() for part in _TAG.sub("\0", line).split("\0")]
-    kept = " ".join(part for part in parts if part)
-    return re.sub(r" (?=[.,;:?!])", "", kept) or None
+    kept = ""
+    for part in filter(None, (part.strip() for part in _TAG.sub("\0", line).split("\0"))):
+        kept += part if not kept or part[0] in ".,;:?!" else f" {part}"
+    return kept or None
 
 
 def _of_object(cell: Mapping[str, object], place: str, root: Path) -> Picture | None:
