@@ -1,316 +1,217 @@
-"""Rewrites of question files that all mean the same, made from what tools and people write and not from our reader.
-
-Each rewrite is a folder with pictures and one file of questions. Column names, containers, encodings, the forms of
-options, answers and pictures are drawn apart from one seed, so that a seed gives the same file again.
-"""
+"""Question files that mean the same, written in as many ways as people write them: a law for whoever reads them."""
 
 import base64
 import csv
 import io
 import json
-import random
 from pathlib import Path
-from typing import NamedTuple
+from string import ascii_lowercase, ascii_uppercase
 
 from PIL import Image
 
-SHADES = ("teal", "amber", "violet", "ivory", "crimson", "olive", "navy blue", "dark grey", "off-white", "rose")
-ODD = (
-    *("a red, yellow and blue kite", 'the sign "EXIT"', "it's closed", "Straße 12", "日本語", "50 %", "3/4", "C#"),
-    *("<b>", "yes / no", "10:45 pm", "Rua da Glória; 7", "-5 °C", "semi-detached house", "x = y", "l'été"),
+WORDS = (
+    *("teal", "amber", "violet", "ivory", "dark red", "Größe 4", "出口", "it's", 'a "quoted" word', "left, then right"),
+    *("100000.0", "1e5", "0", "1", "2", "3", "12345.678", "2.50", "007", "1,000", "A", "b", "Both A and B", "none"),
+    *("None of the above", "=5", "-3", "3/4", "50%", "true", "Dr. No", "B. Obama", "x = 1; y = 2", "[sic]", "a.b"),
 )
-NUMBERS = ("0", "1", "2", "7", "12", "100", "2024", "3.5", "0.25", "100000")
-STEMS = (
-    "What is the shade of the mug?",
-    "Which one stands left of the lamp",
-    "What does the sign say, if anything?",
-    "How many are there in the picture?",
-    "Où se trouve le vélo ?",
-    "Welche Aufschrift trägt das Schild?",
-    "Look closely: is it open?\nAnswer from what you see.",
-)
-LETTERS = "ABCDEFGHIJ"
-ID_COLUMNS = ("id", "question_id", "qid", "index", "uid")
-TEXT_COLUMNS = ("question", "query", "text", "prompt", "problem")
-LIST_COLUMNS = ("choices", "options", "candidates", "answer_choices")
-ANSWER_COLUMNS = ("answer", "gold", "label", "ground_truth", "correct_answer", "solution")
-INDEX_COLUMNS = ("answer_idx", "answer_index", "correct_idx")
-IMAGE_COLUMNS = ("image", "image_path", "img", "file_name")
-TASK_COLUMNS = ("task", "category", "type", "subtask")
+NAMES = {
+    "id": ("id", "question_id", "qid", "uid", "ID", "Question ID"),
+    "question": ("question", "query", "prompt", "problem", "Question"),
+    "choices": ("choices", "options", "candidates", "answer_choices", "Answer choices"),
+    "answer": ("answer", "gold", "label", "ground_truth", "correct_answer", "Answer"),
+    "image": ("image", "image_path", "img", "file_name", "Image", "image_1"),
+}
 
 
-class Meant(NamedTuple):
-    """What a question means however it is written."""
+class Meant:
+    """What a file means: for each question its id, text, options and right option."""
 
-    text: str
-    choices: tuple[str, ...]
-    gold: int
+    def __init__(self, rng, folder, words):
+        n_options = rng.randint(2, 5)
+        self.rows = []
+        for number in range(rng.randint(1, 5)):
+            n = n_options if rng.random() < 0.7 else rng.randint(2, 5)
+            options = rng.sample(words, n)
+            picture = rng.choice(("p1.png", "p2.png"))
+            self.rows.append(
+                {
+                    "id": f"q{number}",
+                    "question": rng.choice(("What is the shade of the mug?", "Wie groß\nist es?", "Is 1 < 2, or B?")),
+                    "choices": options,
+                    "gold": rng.randrange(n),
+                    "image": picture,
+                    "sha256": None,
+                }
+            )
+        for name, colour in (("p1.png", "red"), ("p2.png", "blue")):
+            if not (folder / name).exists():
+                Image.new("RGB", (32, 24), colour).save(folder / name)
 
-    @property
-    def gold_text(self):
-        return self.choices[self.gold]
 
+def write(rng, folder: Path, *, is_clear: bool = False) -> tuple[Path, Meant]:
+    """Write random questions in a random way; return the file and what it means.
 
-class Rewrite(NamedTuple):
-    """A file on the disk, what its rows mean, and how it was written."""
-
-    path: Path
-    meant: tuple[Meant, ...]
-    how: dict[str, str]
-
-
-def write_rewrite(seed: int, folder: Path) -> Rewrite:
-    """Write one rewrite into an empty folder."""
-    rng = random.Random(seed)  # noqa: S311 -- repeatable, not secret
-    meant = _questions(rng)
-    container = rng.choice(("jsonl", "json", "json-wrapped", "json-columns", "csv", "csv", "tsv", "parquet", "xlsx"))
-    is_nested = container.startswith("json") or container == "parquet"
-    form = _option_form(rng, is_nested)
-    answer = _answer_form(rng, form, meant)
-    picture = _picture_form(rng, is_nested)
-    # A file of one origin seldom differs from the usual in everything at once.
-    answer_columns = INDEX_COLUMNS if answer == "index" and rng.random() < 0.3 else ANSWER_COLUMNS
-    groups = {"id": ID_COLUMNS, "text": TEXT_COLUMNS, "list": LIST_COLUMNS, "answer": answer_columns}
-    groups |= {"image": IMAGE_COLUMNS, "task": TASK_COLUMNS}
-    columns = {key: rng.choice(names) if rng.random() < 0.5 else names[0] for key, names in groups.items()}
-    has_tag = rng.choice(("", "", "", "<image>\n", "<image 1> ", "<image>"))
-    id_of = rng.choice(("{}".format, int, "q{}".format, "{:06d}".format, "shelf/{}".format))
+    With ``is_clear`` nothing in it can mean two things: no option is a letter, a label or a number, no place is empty,
+    and no answer is a number.
+    """
+    meant = Meant(rng, folder, WORDS[: WORDS.index("100000.0")] if is_clear else WORDS)
+    container = rng.choice(("csv", "tsv", "json", "jsonl", "parquet", "xlsx"))
+    nests = container in {"json", "jsonl", "parquet"}
+    names = {role: rng.choice(own) for role, own in NAMES.items()}
+    names["letters"] = rng.choice((ascii_uppercase, ascii_lowercase))
+    options = rng.choice(
+        ("list", "list", "object", "columns", "named columns", "text", "python", "lettered", "numbers")
+    )
+    forms = ("letter", "lower", "bracket", "dot", "text", "both", "list")
+    answer = (
+        rng.choice(forms)
+        if is_clear
+        else rng.choice(("letter", "letter", "lower", "bracket", "dot", "text", "both", "index0", "index1", "list"))
+    )
+    if options == "numbers" and answer == "index1":
+        answer = "index0"  # the numbers of the options are their labels
+    picture = rng.choice(("path", "path", "dotted", "uri", "base64", "object", "list", "bytes"))
     rows = []
-    for number, one in enumerate(meant):
-        name = f"{rng.choice(('p', 'shot-', 'Bild '))}{number}.{rng.choice(('png', 'jpg', 'webp'))}"
-        _picture(rng, folder / "pics" / name)
-        row = {columns["id"]: id_of(number)}
-        row |= {columns["image"]: _image_cell(picture, folder, f"pics/{name}")}
-        stem = one.text
-        row |= _option_cells(form, columns["list"], one)
-        if form.startswith("text"):
-            stem = _listed_in_text(form, one)
-        row[columns["text"]] = has_tag + stem
-        row[columns["answer"]] = _answer_cell(answer, one)
-        if rng.random() < 0.5:
-            row[columns["task"]] = rng.choice(("colour", "position"))
+    for one in meant.rows:
+        row = {names["id"]: one["id"], names["question"]: one["question"]}
+        row |= _options(one, options, names, nests=nests, rng=rng)
+        if options == "text":
+            row[names["question"]] = f"{one['question']}\n{_listed(one['choices'], rng)}"
+        row[names["answer"]] = _answer(one, answer, nests=nests)
+        row[names["image"]] = _picture(one["image"], picture, folder, container)
         rows.append(row)
-    if form.startswith("letters") or "columns" in form:
-        widest = max(len(one.choices) for one in meant)
-        rows = [_padded(row, form, widest) for row in rows]
-    rows = [{key: row.get(key) for key in _all_keys(rows)} for row in rows]
-    if rng.random() < 0.3:
-        keys = list(rows[0])
-        rng.shuffle(keys)
-        rows = [{key: row[key] for key in keys} for row in rows]
-    encoding = rng.choice(("utf-8", "utf-8", "utf-8", "utf-8-sig", "utf-16", "cp1252"))
-    if container in {"parquet", "xlsx"} or (encoding == "cp1252" and not _fits(rows, "cp1252")):
-        encoding = "utf-8"
-    newline = rng.choice(("\n", "\n", "\r\n"))
-    path = _write(container, rows, folder, encoding, newline, rng)
-    how = {"seed": str(seed), "container": container, "options": form, "answers": answer, "picture": picture}
-    how |= {"tag": repr(has_tag), "encoding": encoding, "newline": repr(newline)}
-    how |= {f"column {key}": value for key, value in columns.items()}
-    return Rewrite(path, tuple(meant), how)
+    if not is_clear and rng.random() < 0.3:  # an empty option somewhere
+        at = rng.randrange(len(rows))
+        wrong = [place for place in range(len(meant.rows[at]["choices"])) if place != meant.rows[at]["gold"]]
+        _empty_one(rng.choice(wrong), rows[at], names, options)
+    file = folder / f"questions.{container}"
+    _WRITERS[container](file, rows, rng)
+    return file, meant
 
 
-def _questions(rng):
-    """Between three and eight questions of one file; all with as many options in half of the files."""
-    pool = rng.choice((SHADES, SHADES, ODD, NUMBERS, (*SHADES, *ODD)))
-    same = rng.choice((None, None, 2, 4, 5))
-    meant = []
-    for number in range(rng.randint(3, 8)):
-        choices = tuple(rng.sample(pool, same or rng.randint(2, 6)))
-        stem = f"{rng.choice(STEMS)}" if rng.random() < 0.7 else f"Question {number}: {rng.choice(STEMS)}"
-        meant.append(Meant(stem, choices, rng.randrange(len(choices))))
-    return meant
+def _options(one, how, names, *, nests, rng):  # noqa: PLR0911 -- one return per way to write them
+    choices, column = one["choices"], names["choices"]
+    if how == "object":
+        found = dict(zip(ascii_uppercase, choices, strict=False))
+        return {column: found if nests else json.dumps(found, ensure_ascii=False)}
+    if how == "numbers":
+        found = {str(number): text for number, text in enumerate(choices)}
+        return {column: found if nests else json.dumps(found)}
+    if how in {"columns", "named columns"}:
+        letters = names["letters"] if how == "columns" else ascii_lowercase
+        prefix = "" if how == "columns" else "option_"
+        return {f"{prefix}{letters[at]}": choices[at] if at < len(choices) else None for at in range(5)}
+    if how == "python":
+        return {column: repr(choices)}
+    if how == "lettered":
+        form = rng.choice(("({}) {}", "{}. {}", "{}) {}", "{}: {}"))
+        found = [form.format(letter, text) for letter, text in zip(ascii_uppercase, choices, strict=False)]
+        return {column: found if nests else json.dumps(found)}
+    if how == "text":
+        return {}
+    padded = [*choices, *([""] * rng.choice((0, 0, 1)))]
+    if nests:
+        return {column: padded}
+    is_safe = not any("|" in text for text in choices)
+    return {column: "|".join(choices) if is_safe and rng.random() < 0.5 else json.dumps(padded)}
 
 
-def _option_form(rng, is_nested):
-    flat = ("letter columns", "lower columns", "option_a columns", "option_1 columns", "choice_0 columns")
-    shared = (*flat, "text (A)", "text A.", "text A)", "text inline", "list as JSON text", "list as Python text")
-    nested = (
-        "list",
-        "list",
-        "list",
-        "lettered list (A)",
-        "lettered list A.",
-        "object",
-        "lower object",
-        "label and text",
-    )
-    return rng.choice((*shared, *nested, *nested) if is_nested else shared)
+def _listed(choices, rng):
+    form = rng.choice(("({}) {}", "{}. {}", "{}) {}"))
+    lines = [form.format(letter, text) for letter, text in zip(ascii_uppercase, choices, strict=False)]
+    return "\n".join([*lines, *rng.choice(((), ("Answer with the option's letter from the given choices directly.",)))])
 
 
-def _answer_form(rng, form, meant):
-    forms = [
-        "letter",
-        "letter",
-        "letter",
-        "(letter)",
-        "letter.",
-        "lower letter",
-        "letter. text",
-        "(letter) text",
-        "text",
-    ]
-    if not _numeric(meant):
-        forms += ["index"]
-    if not form.startswith("text"):
-        forms += ["letter"]
-    return rng.choice(forms)
-
-
-def _numeric(meant):
-    return any(choice.replace(".", "").isdigit() for one in meant for choice in one.choices)
-
-
-def _answer_cell(form, one):
-    letter = LETTERS[one.gold]
-    return {
+def _answer(one, how, *, nests):
+    gold, text = one["gold"], one["choices"][one["gold"]]
+    letter = ascii_uppercase[gold]
+    found = {
         "letter": letter,
-        "(letter)": f"({letter})",
-        "letter.": f"{letter}.",
-        "lower letter": letter.lower(),
-        "letter. text": f"{letter}. {one.gold_text}",
-        "(letter) text": f"({letter}) {one.gold_text}",
-        "text": one.gold_text,
-        "index": one.gold,
-    }[form]
-
-
-def _option_cells(form, column, one):
-    choices = one.choices
-    cells = {
-        "list": list(choices),
-        "list as JSON text": json.dumps(choices, ensure_ascii=False),
-        "list as Python text": repr(list(choices)),
-        "lettered list (A)": [f"({letter}) {text}" for letter, text in zip(LETTERS, choices, strict=False)],
-        "lettered list A.": [f"{letter}. {text}" for letter, text in zip(LETTERS, choices, strict=False)],
-        "object": dict(zip(LETTERS, choices, strict=False)),
-        "lower object": dict(zip(LETTERS.lower(), choices, strict=False)),
-        "label and text": {"label": list(LETTERS[: len(choices)]), "text": list(choices)},
+        "lower": letter.lower(),
+        "bracket": f"({letter})",
+        "dot": f"{letter}.",
+        "text": text,
+        "both": f"{letter}. {text}",
+        "index0": gold,
+        "index1": gold + 1,
+        "list": [letter] if nests else json.dumps([letter]),
     }
-    return {column: cells[form]} if form in cells else dict(zip(_flat_names(form), choices, strict=False))
+    return found[how]
 
 
-def _flat_names(form):
-    return {
-        "letter columns": list(LETTERS),
-        "lower columns": list(LETTERS.lower()),
-        "option_a columns": [f"option_{letter}" for letter in LETTERS.lower()],
-        "option_1 columns": [f"option_{number + 1}" for number in range(10)],
-        "choice_0 columns": [f"choice_{number}" for number in range(10)],
-    }.get(form, [])
+def _picture(name, how, folder, container):
+    content = (folder / name).read_bytes()
+    encoded = base64.b64encode(content).decode()
+    if how == "bytes" and container == "parquet":
+        return {"bytes": content, "path": name}
+    found = {"path": name, "dotted": f"./{name}", "uri": f"data:image/png;base64,{encoded}", "base64": encoded}
+    if how == "object" and container in {"json", "jsonl"}:
+        return {"bytes": encoded, "path": name}
+    if how == "list" and container in {"json", "jsonl", "parquet"}:
+        return [name]
+    return found.get(how, name)
 
 
-def _padded(row, form, widest):
-    return {**dict.fromkeys(_flat_names(form)[:widest]), **row}
+def _empty_one(place, row, names, how):
+    """Empty a wrong option: a right one that is not there means nothing."""
+    cells = row.get(names["choices"])
+    if isinstance(cells, list):
+        cells[place] = ""
+    elif isinstance(cells, dict):
+        cells[list(cells)[place]] = None
+    elif how in {"columns", "named columns"}:
+        row[[name for name in row if name not in names.values() and row[name] is not None][place]] = None
 
 
-def _all_keys(rows):
-    keys = {}
-    for row in rows:
-        keys |= dict.fromkeys(row)
-    return keys
+def _text_cells(row):
+    return {name: "" if cell is None else cell for name, cell in row.items()}
 
 
-def _listed_in_text(form, one):
-    marks = {"text (A)": "({}) ", "text A.": "{}. ", "text A)": "{}) ", "text inline": "({}) "}[form]
-    listed = [marks.format(letter) + text for letter, text in zip(LETTERS, one.choices, strict=False)]
-    return f"{one.text} {' '.join(listed)}" if form == "text inline" else one.text + "\n" + "\n".join(listed)
+def _separated(file, rows, rng, delimiter):
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, list(rows[0]), delimiter=delimiter, lineterminator=rng.choice(("\n", "\r\n")))
+    writer.writeheader()
+    writer.writerows(map(_text_cells, rows))
+    file.write_bytes(stream.getvalue().encode(rng.choice(("utf-8", "utf-8-sig", "utf-16"))))
 
 
-def _picture_form(rng, is_nested):
-    flat = ("path", "path", "./path", "absolute path", "file URL", "data URI", "base64")
-    return rng.choice((*flat, "bytes and path", "path object", "list of one path") if is_nested else flat)
+def _jsonl(file, rows, rng):
+    lines = [json.dumps(row, ensure_ascii=rng.random() < 0.5) for row in rows]
+    file.write_bytes("\n".join(lines).encode(rng.choice(("utf-8", "utf-8-sig", "utf-16"))))
 
 
-def _image_cell(form, folder, name):
-    raw = (folder / name).read_bytes()
-    text = base64.b64encode(raw).decode()
-    return {
-        "path": name,
-        "./path": f"./{name}",
-        "absolute path": str((folder / name).absolute()),
-        "file URL": (folder / name).absolute().as_uri(),
-        "path object": {"path": name},
-        "list of one path": [name],
-        "base64": text,
-        "data URI": f"data:image/{name.rpartition('.')[2].replace('jpg', 'jpeg')};base64,{text}",
-        "bytes and path": {"bytes": raw, "path": name},
-    }[form]
+def _json(file, rows, rng):
+    found = rng.choice((rows, {"data": rows}, {"questions": rows, "version": 1}))
+    file.write_text(json.dumps(found, indent=rng.choice((None, 2))), encoding="utf-8")
 
 
-def _picture(rng, path):
-    path.parent.mkdir(exist_ok=True, parents=True)
-    Image.new("RGB", (rng.randint(40, 90), rng.randint(30, 60)), (rng.randrange(256), 90, rng.randrange(256))).save(
-        path
-    )
-
-
-def _fits(rows, encoding):
-    try:
-        json.dumps(rows, ensure_ascii=False, default=str).encode(encoding)
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _json_ready(value):
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
-    if isinstance(value, dict):
-        return {key: _json_ready(one) for key, one in value.items()}
-    return value
-
-
-def _write(container, rows, folder, encoding, newline, rng):
-    if container == "parquet":
-        return _write_parquet(rows, folder / "questions.parquet")
-    if container == "xlsx":
-        return _write_xlsx(rows, folder / "questions.xlsx")
-    if container in {"csv", "tsv"}:
-        text = io.StringIO(newline="")
-        delimiter = "," if container == "csv" else "\t"
-        quoting = rng.choice((csv.QUOTE_MINIMAL, csv.QUOTE_ALL))
-        writer = csv.DictWriter(text, list(rows[0]), delimiter=delimiter, lineterminator=newline, quoting=quoting)
-        writer.writeheader()
-        writer.writerows({key: "" if value is None else value for key, value in row.items()} for row in rows)
-        path, content = folder / f"questions.{container}", text.getvalue()
-    else:
-        ready = [_json_ready(row) for row in rows]
-        if rng.random() < 0.5:  # absent instead of null
-            ready = [{key: value for key, value in row.items() if value is not None} for row in ready]
-        is_ascii = rng.random() < 0.5
-        if container == "jsonl":
-            content = newline.join(json.dumps(row, ensure_ascii=is_ascii) for row in ready) + newline
-        elif container == "json-wrapped":
-            key = rng.choice(("data", "questions", "samples", "annotations"))
-            content = json.dumps({"version": "1.0", key: ready}, ensure_ascii=is_ascii, indent=2)
-        elif container == "json-columns":
-            columns = {key: {str(place): row.get(key) for place, row in enumerate(ready)} for key in _all_keys(ready)}
-            content = json.dumps(columns, ensure_ascii=is_ascii)
-        else:
-            content = json.dumps(ready, ensure_ascii=is_ascii, indent=rng.choice((None, 1)))
-        path = folder / ("questions.jsonl" if container == "jsonl" else "questions.json")
-    path.write_bytes(content.encode(encoding))
-    return path
-
-
-def _write_parquet(rows, path):
+def _parquet(file, rows, rng):
     import pyarrow
     import pyarrow.parquet
 
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), path)
-    return path
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), file)
 
 
-def _write_xlsx(rows, path):
+def _xlsx(file, rows, rng):
     import xlsxwriter
 
-    with xlsxwriter.Workbook(path, {"strings_to_urls": False, "strings_to_formulas": False}) as book:
+    with xlsxwriter.Workbook(file) as book:
         sheet = book.add_worksheet()
-        sheet.write_row(0, 0, list(rows[0]))
-        for number, row in enumerate(rows, 1):
-            for place, value in enumerate(row.values()):
-                if isinstance(value, int):
-                    sheet.write_number(number, place, value)
-                elif value is not None:
-                    sheet.write_string(number, place, str(value))
-    return path
+        for column, name in enumerate(rows[0]):
+            sheet.write_string(0, column, name)
+            for number, row in enumerate(rows, start=1):
+                cell = row[name]
+                if isinstance(cell, str) and cell:
+                    sheet.write_string(number, column, cell)
+                elif cell is not None and cell != "":
+                    sheet.write_number(number, column, cell)
+
+
+_WRITERS = {
+    "csv": lambda file, rows, rng: _separated(file, rows, rng, ","),
+    "tsv": lambda file, rows, rng: _separated(file, rows, rng, "\t"),
+    "json": _json,
+    "jsonl": _jsonl,
+    "parquet": _parquet,
+    "xlsx": _xlsx,
+}

@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 from fuzz_cases import n_cases
-from question_rewrites import write_rewrite
+from rewritten_questions import write_rewrite
 
 from eyechart.errors import BenchmarkError
 from eyechart.opening import open_benchmark
