@@ -239,6 +239,14 @@ class AskFlags:
             help="Reuse answers older than 24 h of a served model without revision.",
         ),
     ] = False
+    ask_again: Annotated[
+        str | None,
+        Parameter(
+            group=_Asking,
+            help="Ask stored final errors again, by their states with commas: bad_request, empty_reply, filtered, "
+            "refused_input, unreadable_image.",
+        ),
+    ] = None
     out: Annotated[Path | None, Parameter(group=_Asking, help="Run folder; else one is found or made in runs/.")] = None
     new: Annotated[bool, Parameter(group=_Asking, negative="", show_default=False, help="Start a new run folder.")] = (
         False
@@ -317,6 +325,7 @@ class AskFlags:
         self, model: ModelFlags, pictures: PictureFlags, preset: str | None, work: "RayWork | None" = None
     ) -> "RunOptions":
         """Return the options of the run."""
+        from eyechart.runs.asking_again import read_states
         from eyechart.runs.execute import LoopSettings
         from eyechart.runs.folders import Destination
         from eyechart.runs.options import RunOptions
@@ -368,6 +377,7 @@ class AskFlags:
             command=recorded_command(),
             registration=None if self.plan is None else read_plan(self.plan),
             rules=pictures.own_rules(),
+            ask_again=() if self.ask_again is None else read_states(self.ask_again),
         )
 
     def _view_store(self) -> "ViewStore | None":

@@ -280,7 +280,12 @@ def show_outcome(outcome: "Outcome", *, json: bool, has_report: bool = True) -> 
     if outcome.n_missing:
         say(f"{outcome.n_missing} of {outcome.n_planned} answers are missing: run the same command again to ask them")
     if outcome.n_unanswerable:
-        say(f"{outcome.n_unanswerable} of {outcome.n_planned} requests have no answer for good; the causes stand above")
+        say(
+            f"{outcome.n_unanswerable} of {outcome.n_planned} requests have no answer for good; the causes stand "
+            "above, and --ask-again STATE asks them again"
+        )
+    if outcome.n_unreadable:
+        say("mend the pictures that cannot be read, and the same command asks their questions and no others")
     return outcome.exit_code
 
 

@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 import msgspec
 import numpy as np
 
+from eyechart.runs.answers import ASKED_AGAIN
 from eyechart.runs.reconcile import Reconciliation, reconcile, without_contradicted
 from eyechart.runs.sights import Sight, read_sights
 from eyechart.runs.spending import BATCHED, reported_dollars
@@ -40,7 +41,7 @@ _READABLE = frozenset({"cannot_tell"})
 
 
 class Ending(msgspec.Struct, frozen=True):
-    """How a request ended, without its text."""
+    """How a request ended, without its text; ``asked_again`` is the state of the error in whose place it was asked."""
 
     state: ResponseState
     error: str | None = None
@@ -50,6 +51,7 @@ class Ending(msgspec.Struct, frozen=True):
     is_random_fill: bool = False
     reported_dollars: float | None = None
     is_batched: bool = False
+    asked_again: str = ""
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -376,6 +378,7 @@ def _ending(response: Response, price: TokenPrice | None) -> Ending:
         is_random_fill=any(phrase in text for text in texts for phrase in _RANDOM_FILL),
         reported_dollars=reported_dollars(response.usage, response.extra, price),
         is_batched=BATCHED in response.extra,
+        asked_again=str(response.extra.get(ASKED_AGAIN, "")),
     )
 
 

@@ -21,7 +21,7 @@ from eyechart.runs.shard import Shard
 from eyechart.runs.spending import BATCH_DISCOUNT, BatchSpending
 from eyechart.runs.unreadable import fault_of
 from eyechart.runs.view_store import ViewStore
-from eyechart.schema import ModelIdentity, Question, Request, Sampling, TokenPrice, View
+from eyechart.schema import ModelIdentity, Question, Request, ResponseState, Sampling, TokenPrice, View
 from eyechart.seen.costs import estimate_dollars, token_price
 from eyechart.seen.rules import Rule
 
@@ -50,6 +50,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         ray: What workers of a Ray cluster open; None asks from this process.
         view_store: Drawn views on disk that runs share; None draws each when it is asked.
         batches: How to wait for the provider's batches; None asks one by one.
+        ask_again: States of stored final errors that are asked again.
     """
 
     sampling: Sampling = Sampling()
@@ -70,6 +71,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     batches: BatchSettings | None = None
     view_store: ViewStore | None = None
     ray: RayWork | None = None
+    ask_again: tuple[ResponseState, ...] = ()
 
 
 def _with_price(options: RunOptions, identity: ModelIdentity) -> RunOptions:
@@ -99,6 +101,8 @@ def checked(options: RunOptions, benchmark: Benchmark, model: Model, views: Sequ
         raise UsageError(
             f"{model.identity.spec} has no batch interface", hint="leave out --batch; openai/… and anthropic/… have one"
         )
+    if options.ask_again and options.where.is_new:
+        raise UsageError("a new run holds no error to ask again", hint="leave out --new or --ask-again")
     if options.ray is not None:
         check_ray()
     check_drawing(options.plan)
