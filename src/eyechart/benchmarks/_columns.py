@@ -152,8 +152,8 @@ def is_index(column: str) -> bool:
 
 def filled(values: Mapping[str, object], columns: Sequence[str]) -> list[str]:
     """Return those of some columns that hold something in a row."""
-    if not columns:
-        return []
+    if len(columns) == 1:
+        return [] if is_absent(values.get(columns[0])) else [columns[0]]
     return [column for column in columns if not is_absent(values.get(column))]
 
 

@@ -255,7 +255,11 @@ class RowReader:
         columns = layout.of[role]
         if not columns:
             return None
-        cell = first_cell(values, columns, role, place)
+        if len(columns) == 1:
+            cell = values.get(columns[0])
+            cell = None if is_absent(cell) else cell
+        else:
+            cell = first_cell(values, columns, role, place)
         if cell is not None and role in _COUNTED_ROLES:
             name = columns[0] if len(columns) == 1 else filled(values, columns)[0]
             self.columns[role, name] = None
@@ -388,7 +392,8 @@ class RowReader:
         self, values: Mapping[str, object], layout: Layout, options: Options, place: str
     ) -> tuple[Answer | None, list[tuple[str, Answer]]]:
         """Return what the answer can mean, and what further columns say of it."""
-        columns = filled(values, (*layout.of["answer"], _TURN_ANSWER))
+        columns = layout.of["answer"]
+        columns = tuple(filled(values, (*columns, _TURN_ANSWER) if _TURN_ANSWER in values else columns))
         if not columns:
             if not is_absent(self._listed_answers(values)):
                 raise BenchmarkError(
