@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from eyechart.errors import StatisticsError
 from eyechart.stats.clusters import find_clusters
-from eyechart.stats.proportion import critical_t, estimate_pooled, estimate_proportions, wilson
+from eyechart.stats.intervals import critical_t, wilson
+from eyechart.stats.proportion import estimate_pooled, estimate_proportions
 
 scores = st.lists(st.tuples(st.sampled_from([0.0, 1 / 3, 2 / 3, 1.0]), st.integers(0, 8), st.booleans()), max_size=40)
 

@@ -14,17 +14,16 @@ from eyechart.stats.bootstrap import draw_weights
 from eyechart.stats.clusters import Clusters, cluster_sums, find_clusters
 from eyechart.stats.codes import Code
 from eyechart.stats.conditions import can_test
+from eyechart.stats.intervals import critical_t, wilson
 from eyechart.stats.manhattan import GridShape, Shape, distance_weights, estimate_shape, null_band
 from eyechart.stats.paired import DIFFERENCE_METHOD, estimate_differences
 from eyechart.stats.position_spread import SPREAD_METHOD, spread_interval
 from eyechart.stats.proportion import (
     PROPORTION_METHOD,
     ProportionTable,
-    critical_t,
     estimate_pooled,
     estimate_proportions,
     mean_variance,
-    wilson,
 )
 from eyechart.stats.region import (
     CellBand,

@@ -8,7 +8,8 @@ import numpy as np
 from eyechart.errors import StatisticsError
 from eyechart.stats.arrays import Bools, Floats
 from eyechart.stats.clusters import cluster_sums, find_clusters
-from eyechart.stats.proportion import critical_t, mean_variance, wilson
+from eyechart.stats.intervals import critical_t, wilson
+from eyechart.stats.proportion import mean_variance
 
 Rule = Literal["micro", "macro_dataset", "macro_category", "size_weighted"]
 RULES: tuple[Rule, ...] = get_args(Rule)

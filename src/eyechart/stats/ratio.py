@@ -7,7 +7,8 @@ import numpy as np
 from eyechart.errors import StatisticsError
 from eyechart.stats.arrays import Bools, Floats, Integers, check_confidence, check_scores, divide
 from eyechart.stats.clusters import Clusters, cluster_sums
-from eyechart.stats.proportion import critical_t, estimate_proportions, mean_variance
+from eyechart.stats.intervals import critical_t
+from eyechart.stats.proportion import estimate_proportions, mean_variance
 
 
 class RatioTable(NamedTuple):
