@@ -1,6 +1,6 @@
 """What few or unequal clusters need: variances that do not flatter, their degrees of freedom, cluster correlation."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -15,6 +15,25 @@ MIN_EFFECTIVE_CLUSTERS = 10.0
 _CARRIERS = 2.0
 # Clusters that all have the same mean leave residuals of rounding, which carry nothing.
 _ROUNDING = 1e-9
+
+
+class HasBounds(Protocol):
+    """A table of intervals: every field has the shape of the trailing axes."""
+
+    @property
+    def low(self) -> Floats:
+        """Lower bounds."""
+        ...
+
+    @property
+    def high(self) -> Floats:
+        """Upper bounds."""
+        ...
+
+    @property
+    def has_interval(self) -> Bools:
+        """Whether the bounds may be printed."""
+        ...
 
 
 class CautiousVariance(NamedTuple):
@@ -57,6 +76,13 @@ def has_interval(sizes: Floats) -> Bools:
         (True, False)
     """
     return np.asarray(effective_clusters(sizes) >= MIN_EFFECTIVE_CLUSTERS - 1e-9, dtype=np.bool_)
+
+
+def printed_bounds(table: HasBounds, index: int | tuple[()] = ()) -> tuple[float | None, float | None]:
+    """Return an interval as a record holds it: no bounds where there are too few effective pictures."""
+    if not table.has_interval[index]:
+        return None, None
+    return float(table.low[index]), float(table.high[index])
 
 
 def cautious_variance(residuals: Floats, sizes: Floats, spread: Floats) -> CautiousVariance:
