@@ -5,8 +5,8 @@ python benchmarks/simulate_intervals.py --replicates 4000 --write docs/validity.
 
 Every cell draws scores of questions that lie on pictures in one of 20 layouts, runs them through the code that reports
 use, and counts how often the interval covers the truth. Two kinds of correlation: beta-binomial, and an own coin of
-each picture that its questions follow with probability √ρ. A cell fails where its coverage lies significantly below 93 %
-(one-sided, 1 %). Layouts with fewer than 10 effective pictures get no interval; they are listed as abstentions.
+each picture that its questions follow with probability √ρ. A cell fails where its coverage lies significantly below
+93 % (one-sided, 1 %). Layouts with fewer than 10 effective pictures get no interval; they are listed as abstentions.
 """
 
 import argparse
