@@ -249,7 +249,7 @@ ACCOUNTS = (
         Owner.ACCOUNT,
         "https://github.com/volcengine/MineContext/issues/328",
         text=_text("has reached the set inference limit"),
-        example="Your account has reached the set inference limit for the model, and the model service has been paused.",
+        example="Your account has reached the set inference limit for the model, and the service has been paused.",
         hint=_QUOTA,
     ),
     FailureRow(
