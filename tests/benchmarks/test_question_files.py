@@ -404,3 +404,13 @@ def test_the_mark_of_the_only_picture_does_not_go_out(folder, mark):
 def test_every_way_to_write_a_box_gives_the_same_pixels(folder, cells, options):
     (question,) = questions(folder, {**ROW, **cells}, **options)
     assert question.targets[0] == pytest.approx((10, 20, 30, 40))
+
+
+@pytest.mark.parametrize("choices", [{"1": "red", "1000000000": "blue"}, {"²": "red", "1": "blue"}])
+def test_options_without_labels_that_can_be_shown_are_refused_and_fill_no_memory(tmp_path, choices):
+    Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
+    row = {"id": "1", "image": "a.png", "question": "Which?", "choices": choices, "answer": "red"}
+    (tmp_path / "q.jsonl").write_text(json.dumps(row))
+    with pytest.raises(BenchmarkError) as caught:
+        list(FolderKind().open(tmp_path / "q.jsonl", FolderOptions()).questions())
+    assert caught.value.hint

@@ -71,6 +71,8 @@ class OptionRules(NamedTuple):
 
 
 _Entries = list[tuple[str, object]]
+# A longer number labels no option of a question that can be asked.
+_LONGEST_NUMBER = 3
 
 
 def read_options(
@@ -234,9 +236,11 @@ def _labelled(labels: Sequence[object], texts: Sequence[object], place: str, col
 
 def _in_order(cells: Mapping[str, object], place: str, column: str) -> _Entries:
     """Return entries by letter or number, with empty ones where the file skips one."""
-    if all(label.isdigit() for label in cells):
+    if not cells:
+        return []
+    if all(label.isdecimal() and len(label) <= _LONGEST_NUMBER for label in cells):
         numbers = {int(label): cell for label, cell in cells.items()}
-        base = min((1, *numbers))
+        base = min(1, *numbers)
         return [(str(number), numbers.get(number)) for number in range(base, max(numbers) + 1)]
     if any(len(label) != 1 or label not in ascii_uppercase for label in cells):
         raise BenchmarkError(
