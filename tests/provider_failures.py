@@ -487,7 +487,7 @@ GATEWAYS = [
         429,
         error={
             "code": "RateLimitReached",
-            "message": "Rate limit of 150 per 86400s exceeded for UserByModelByDay. Please wait 8# seconds before retrying.",
+            "message": "Rate limit of 150 per 86400s exceeded for UserByModelByDay. Please wait 8# seconds.",
         },
     ),
     _bare(
@@ -547,8 +547,8 @@ GATEWAYS = [
     _vllm(
         "question",
         400,
-        "The decoder prompt (length 9#) is longer than the maximum model length of 8192. Make sure that `max_model_len` "
-        "is no smaller than the number of text tokens plus multimodal tokens.",
+        "The decoder prompt (length 9#) is longer than the maximum model length of 8192. Make sure that "
+        "`max_model_len` is no smaller than the number of text tokens plus multimodal tokens.",
     ),
     _choice("server", "abort", "The sign"),
     _bare("server", 429, error="Model is overloaded", error_type="overloaded"),

@@ -422,8 +422,12 @@ SERVERS = (
         example="Background loop has errored already.",
     ),
     FailureRow(Owner.SERVER, "https://console.groq.com/docs/errors", _codes("capacity_exceeded"), statuses=_CLIENT),
-    FailureRow(Owner.SERVER, "https://console.groq.com/docs/errors", statuses=frozenset({498})),
-    FailureRow(Owner.SERVER, "https://docs.cloud.google.com/apis/design/errors", statuses=frozenset({499})),
+    FailureRow(
+        Owner.SERVER,
+        "https://docs.cloud.google.com/apis/design/errors",
+        _codes("cancelled"),
+        dialects=frozenset({"generate"}),
+    ),
     FailureRow(Owner.SERVER, _TGI, _codes("generation", "incomplete_generation", "overloaded", "healthcheck")),
     FailureRow(
         Owner.SERVER,
