@@ -6,6 +6,8 @@ import io
 import msgspec
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from PIL import Image
 
 from eyechart.errors import ImageError, UsageError
@@ -159,3 +161,31 @@ def test_unknown_resamplers_and_transports_are_refused_before_anything_is_asked(
         check_drawing(PlanOptions(resampler="pillow-lanzcos@1"))
     with pytest.raises(UsageError, match="unknown transport 'shrink@1'"):
         check_drawing(PlanOptions(transport="shrink@1"))
+
+
+@settings(max_examples=30, deadline=None)
+@given(at=st.integers(40, 2000), bit=st.integers(0, 7))
+def test_a_png_with_one_changed_bit_is_not_taken_for_whole(at, bit):
+    """A PNG that was damaged in its middle was sent as it was, and the answer to it was scored."""
+    rng = np.random.default_rng(5)
+    file = io.BytesIO()
+    Image.fromarray(rng.integers(0, 255, (32, 40, 3), dtype=np.uint8)).save(file, "PNG")
+    content = file.getvalue()
+    assert has_end(content, "image/png")
+    damaged = bytearray(content)
+    damaged[at] ^= 1 << bit
+    assert not has_end(bytes(damaged), "image/png")
+
+
+def test_a_png_that_is_damaged_in_its_middle_never_leaves(make, tmp_path):
+    path = tmp_path / "new"
+    noise().save(path, "PNG")
+    damaged = bytearray(path.read_bytes())
+    damaged[len(damaged) // 2] ^= 255
+    path.write_bytes(damaged)
+    image = probe_image(path)
+    path.rename(tmp_path / f"{image.file_sha256}.png")
+    benchmark = make.benchmark([msgspec.structs.replace(make.question(0), image=image)], folder=tmp_path)
+    (request,) = make.plan(benchmark=benchmark, views="original").requests
+    with pytest.raises(ImageError, match="cannot decode"):
+        PictureSource(benchmark).send(request.pictures[0]).encoded()

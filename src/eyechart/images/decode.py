@@ -1,6 +1,7 @@
 """One policy by which every picture file becomes pixels (``decode@1``)."""
 
 import hashlib
+import zlib
 from pathlib import Path
 
 from PIL import Image, ImageFile
@@ -115,8 +116,8 @@ def is_standing(form: ImageForm) -> bool:
 def has_end(content: bytes, media_type: str) -> bool:
     r"""Whether the bytes end as a whole file of this type does; False also where something follows the end.
 
-    A glance at a few bytes, so that a file that is sent as it is need not be decoded. What ends otherwise may still be
-    whole: decode it to know.
+    So a file that is sent as it is need not be decoded: a glance at a few bytes, and for a PNG the checksums of its
+    chunks. What ends otherwise may still be whole: decode it to know.
 
     Example:
         >>> has_end(b"...\xff\xd9", "image/jpeg"), has_end(b"...", "image/jpeg")
@@ -127,7 +128,20 @@ def has_end(content: bytes, media_type: str) -> bool:
         n_bytes = int.from_bytes(content[4:8], "little") + 8
         return len(content) in {n_bytes, n_bytes + n_bytes % 2}
     end = _ENDS.get(media_type)
-    return end is not None and content.endswith(end)
+    has_mark = end is not None and content.endswith(end)
+    return has_mark and (media_type != "image/png" or _has_whole_chunks(content))
+
+
+def _has_whole_chunks(content: bytes) -> bool:
+    """Whether each chunk of a PNG has the checksum that it tells, up to the last byte."""
+    view, at = memoryview(content), 8  # after the signature
+    while at < len(view):
+        n_bytes = int.from_bytes(view[at : at + 4], "big")
+        end = at + 8 + n_bytes  # length, type, content; then the checksum
+        if end + 4 > len(view) or zlib.crc32(view[at + 4 : end]) != int.from_bytes(view[end : end + 4], "big"):
+            return False
+        at = end + 4
+    return True
 
 
 def check_decodable(form: ImageForm, place: str) -> None:

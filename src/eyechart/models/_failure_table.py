@@ -290,6 +290,56 @@ ACCOUNTS = (
     ),
     FailureRow(
         Owner.ACCOUNT,
+        "https://github.com/continuedev/continue/issues/10778",
+        text=_text("incorrect api.key provided"),
+        statuses=_CLIENT,
+        example="Incorrect API key provided: na***ys. You can obtain an API key from https://console.x.ai.",
+    ),
+    FailureRow(
+        Owner.ACCOUNT,
+        "https://platform.minimax.io/docs/api-reference/errorcode",
+        text=_text("^login fail"),
+        example="login fail: Please carry the API secret key in the 'Authorization' field of the request header",
+    ),
+    FailureRow(
+        Owner.ACCOUNT,
+        "https://github.com/anthropics/claude-code/issues/72457",
+        _codes("organization_restricted", "organization_disabled"),
+        hint=_LOCKED,
+    ),
+    FailureRow(
+        Owner.ACCOUNT,
+        "https://github.com/anthropics/claude-code/issues/72457",
+        text=_text("organization has been (disabled|restricted)"),
+        statuses=_CLIENT,
+        example="This organization has been disabled.",
+        hint=_LOCKED,
+    ),
+    FailureRow(
+        Owner.ACCOUNT,
+        _GEMINI,
+        text=_text("credits (are|have been) depleted", "exceeded its (monthly )?spending cap"),
+        statuses=_CLIENT,
+        example="Your prepayment credits are depleted. Please go to AI Studio to manage your project and billing.",
+        hint=_CREDIT,
+    ),
+    FailureRow(
+        Owner.ACCOUNT,
+        "https://openrouter.ai/docs/api-reference/limits",
+        text=_text("free-models-per-day"),
+        example="Rate limit exceeded: free-models-per-day. Add 10 credits to unlock 1000 free model requests per day",
+        hint=_QUOTA,
+    ),
+    FailureRow(
+        Owner.ACCOUNT,
+        "https://modelscope.cn/docs/model-service/API-Inference/limits",
+        text=_text("exceeded today's quota"),
+        statuses=frozenset({403, 429}),
+        example="You have exceeded today's quota for model m, please try again tomorrow.",
+        hint=_QUOTA,
+    ),
+    FailureRow(
+        Owner.ACCOUNT,
         "https://github.com/continuedev/continue/issues/10373",
         text=_text("used all available credits", "reached its monthly spending limit"),
         example="Your team has either used all available credits or reached its monthly spending limit.",
@@ -370,6 +420,19 @@ SERVERS = (
         _LMSTUDIO,
         text=_text("the model has crashed", "model (is |was )?unloaded", "failed to load model"),
         example="The model has crashed without additional information. (Exit code: 1)",
+    ),
+    FailureRow(
+        Owner.SERVER,
+        "https://github.com/vllm-project/vllm/issues/5060",
+        text=_text("background loop (has errored|is stopped)", "CUDA out of memory", "CUDA error:", "EngineDeadError"),
+        example="Background loop has errored already.",
+    ),
+    FailureRow(Owner.SERVER, "https://console.groq.com/docs/errors", _codes("capacity_exceeded"), statuses=_CLIENT),
+    FailureRow(
+        Owner.SERVER,
+        "https://docs.cloud.google.com/apis/design/errors",
+        _codes("cancelled"),
+        dialects=frozenset({"generate"}),
     ),
     FailureRow(Owner.SERVER, _TGI, _codes("generation", "incomplete_generation", "overloaded", "healthcheck")),
     FailureRow(
@@ -539,6 +602,7 @@ STATUS_OF_TYPE: Mapping[str, int] = {
     "resource_exhausted": 429,
     "unavailable": 503,
     "deadline_exceeded": 504,
+    "cancelled": 499,
 }
 """Statuses that stand for the types of Anthropic's and Google's errors, where an error comes without a status:
 https://docs.claude.com/en/api/errors and https://docs.cloud.google.com/apis/design/errors."""
@@ -553,7 +617,7 @@ NAMED_PARAMETERS: Mapping[str, re.Pattern[str]] = {
         r"['\"`]?(?P<name>[A-Za-z_][\w.]*)"
     ),
     "https://github.com/vllm-project/vllm (pydantic's text)": _text(r"'loc': \('body', '(?P<name>[A-Za-z_]\w*)'"),
-    _GEMINI: _text(r"unknown name \"(?P<name>\w+)\""),
+    _GEMINI: _text(r"unknown name \"(?P<name>\w+)\"", r"because it has an? (?P<other>\w+) value of"),
     _ANTHROPIC: _text(
         r"[`'\"]?\b(?P<name>[a-z_]+)\b[`'\"]? is (?:deprecated|not supported) for this model",
         r"^(?P<other>[a-z_.]+): extra inputs",

@@ -317,7 +317,10 @@ def _check_pictures(table: RunTable, cells: dict[str, list[Cell]], close: Sequen
     names = tuple(name for name, n in refused.items() if n)
     found = [*_same_files(table), *check_close(close, table.conditions)]
     if names:
-        text = f"the provider refused pictures ({_counted(refused)}): what is left is not a fair sample"
+        text = (
+            f"pictures were refused, by the provider or as too large to be sent ({_counted(refused)}): "
+            "what is left is not a fair sample"
+        )
         found.append(Finding(code=Code.VIEW_REJECTED, level="warning", message=text, conditions=names))
     return found
 
