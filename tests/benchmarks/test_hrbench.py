@@ -128,8 +128,8 @@ def test_pictures_may_be_files_beside_the_table(table, tmp_path):
         ({"image": "../../secret.png"}, "lies outside"),
         ({"image": ""}, "no picture"),
         ({"question": ""}, "no question"),
-        ({"B": ""}, "1 options"),
-        ({"answer": "E"}, "answer 'E' is not among"),
+        ({"B": ""}, "column B is empty but C and D are not"),
+        ({"answer": "E"}, "answer 'E' is none of A–D"),
     ],
 )
 def test_a_damaged_row_is_named_with_file_and_row(table, changes, message):

@@ -117,7 +117,7 @@ def test_a_question_of_a_release_names_the_file_that_cannot_be_read(tmp_path):
     for number in range(2):
         (tmp_path / f"p{number}.png").write_bytes(picture(number))
     (tmp_path / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    benchmark = eyechart.benchmark("folder", tmp_path)
+    benchmark = eyechart.benchmark("folder", tmp_path, allow_hidden=True)
     assert faults(benchmark) == {"q2": "p2.png: there is no such file"}
     with pytest.raises(BenchmarkError, match=r"1 × there is no such file: p2.png \(question q2\)"):
         refuse_unreadable(benchmark.questions())

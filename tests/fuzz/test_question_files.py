@@ -15,10 +15,6 @@ from eyechart.schema import Question, decode_record, encode_record
 
 pytestmark = pytest.mark.fuzz
 
-# Both laws fail until the readers of question files are merged (nested lists, text in parquet that is no UTF-8, names
-# of pictures that no disk can hold, numbers beyond floats, halves of surrogate pairs); then this mark can go.
-until_merged = pytest.mark.xfail(reason="the readers of question files are being rewritten", strict=False)
-
 ROWS = [
     {
         "id": "q1",
@@ -122,7 +118,6 @@ def check_file(folder, name, content):
     return True
 
 
-@until_merged
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_any_changed_bytes_are_questions_or_one_of_our_errors(folder, suffix):
     content = written(ROWS, suffix)
@@ -133,7 +128,6 @@ def test_any_changed_bytes_are_questions_or_one_of_our_errors(folder, suffix):
         check_file(folder, f"changed{suffix}", changed)
 
 
-@until_merged
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_any_changed_values_are_questions_or_one_of_our_errors(folder, suffix):
     for number in range(n_cases(1 / 2 / len(SUFFIXES))):

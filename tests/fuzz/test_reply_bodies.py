@@ -9,7 +9,7 @@ from models.asks import KEY, ask, picture
 from servers.dialects import Answer, write_answer, write_error
 
 from eyechart.errors import ModelError
-from eyechart.kinds import ModelOptions, Reply
+from eyechart.kinds import ModelOptions
 from eyechart.models._hosted import Exchange
 from eyechart.opening import open_model
 from eyechart.runs.replies import Asking, error_row, reply_row
@@ -40,9 +40,6 @@ TYPES = ["application/json"] * 6 + [
     "text/html",
 ]
 ASKING = Asking(request_id="r", seconds=1.0, finished_at="2026-12-01T00:00:00+00:00")
-# Both laws fail until the readers that know empty replies are merged; then this mark marks nothing and can go.
-KNOWS_EMPTY = reply_row(Reply(text="", finish="stop"), ASKING).state is not ResponseState.ANSWERED
-until_merged = pytest.mark.xfail(not KNOWS_EMPTY, reason="the readers of replies are being rewritten", strict=False)
 
 
 def bodies(dialect):
@@ -111,7 +108,6 @@ def rows(monkeypatch):
     return lambda dialect: asyncio.run(outcomes(dialect))
 
 
-@until_merged
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_any_reply_is_a_row_that_can_be_stored_or_one_of_our_errors(rows, dialect):
     for number, payload, row in rows(dialect):
@@ -121,7 +117,6 @@ def test_any_reply_is_a_row_that_can_be_stored_or_one_of_our_errors(rows, dialec
         assert not row.state.is_error or row.text is None, (number, payload)
 
 
-@until_merged
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_no_reply_that_says_nothing_is_an_answer(rows, dialect):
     for number, payload, row in rows(dialect):

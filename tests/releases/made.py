@@ -67,7 +67,7 @@ def write_source(folder, questions=QUESTIONS):
 
 def open_source(folder):
     """Return the folder benchmark of ``write_source``."""
-    return FolderKind().open(folder, FolderOptions(box_format="xyxy"))
+    return FolderKind().open(folder, FolderOptions(box_format="xyxy", listed="column"))
 
 
 def settings(*view_ids, **changes):

@@ -426,3 +426,21 @@ def test_no_value_in_a_file_ends_in_a_traceback(tmp_path_factory, rows):
         except EyechartError:
             continue
         assert len(report.question_ids) == len(given.questions)
+
+
+def test_an_empty_option_of_a_table_keeps_the_letters_of_those_after_it(tmp_path):
+    """The kit shows A, C and D where B is empty: the answer C is violet, not ivory."""
+    row = {"index": "1", "question": "Which?", "A": "teal", "B": None, "C": "violet", "D": "ivory", "answer": "C"}
+    for prediction, n_right in (("C", 1), ("D", 0)):
+        path = write_tsv(tmp_path / f"m_{prediction}.tsv", [{**row, "prediction": prediction}])
+        question = question_about(
+            Size(9, 9), id="1", text="Which?", choices=("teal", "violet", "ivory"), answer="B", image_group="g"
+        )
+        for benchmark in (None, Asked((question,), ("original",))):
+            _, report, _ = scored(path, benchmark)
+            assert overall(report).n_correct == n_right
+
+
+def test_options_of_a_prompt_are_read_as_those_of_a_question():
+    assert lettered_options("Which? (A) one (B) two") == ("Which?", ("one", "two"))
+    assert lettered_options("Which?\nA. one\nmore\nB. two\nAnswer:")[1] == ("one\nmore", "two")

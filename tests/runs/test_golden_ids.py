@@ -27,7 +27,7 @@ from eyechart.prompts.hrscene_exact import HRSceneExact
 from eyechart.registry import names
 from eyechart.runs.foresight import Foresight, fit_for
 from eyechart.runs.matching import MatchDesign, gauge_for
-from eyechart.runs.plan import PlanOptions, plan_run
+from eyechart.runs.plan import PlanOptions, plan_id_of, plan_run
 from eyechart.runs.score import scorer_id_of
 from eyechart.runs.store import RunStore
 from eyechart.schema import (
@@ -282,9 +282,34 @@ OURS = {kind: names(kind) for kind in ("model", "prompt", "scorer", "view")}
 PROMPTS = [name for name in OURS["prompt"] if name != "hrscene_exact"]
 
 
+KINDS = ("choices", "free")
+
+
+class Both:
+    """The questions with options and the free ones of one file: no run asks both, and the ids of both are kept."""
+
+    def __init__(self, parts):
+        self._parts = list(parts)
+        self.identity = self._parts[0].identity
+
+    def questions(self):
+        return (question for part in self._parts for question in part.questions())
+
+    def image_path(self, image):
+        return next(part.image_path(image) for part in self._parts if image in {q.image for q in part.questions()})
+
+    def released_views(self):
+        return ()
+
+    def released_image(self, question, view_id):
+        return None
+
+
 @cache
 def questions_in(folder):
-    return FolderKind().open(folder / "questions.jsonl", FolderOptions(box_format="xyxy"))
+    return Both(
+        FolderKind().open(folder / "questions.jsonl", FolderOptions(box_format="xyxy", keep=keep)) for keep in KINDS
+    )
 
 
 def planned(folder, views="original,crop_3x", prompt=None, **keywords):
@@ -453,9 +478,12 @@ def test_the_command_line_asks_by_the_same_ids(folder, tmp_path):
     data = ["--data", str(folder / "questions.jsonl"), "--option", "box_format=xyxy"]
     how = ["--views", "original,crop_3x", "--rotate-choices", "2", "--repeat", "2", "--temperature", "not-sent"]
     model = ["--model", "simulated/vlm", "--set", "accuracy=0.5", "--transport", "jpeg95"]
-    assert run_app(["run", "folder", *data, *model, *how, "--out", str(out), "--no-report"]) == 0
-    store = RunStore(out)
-    check("command line", "run", {"plan_id": store.run.plan_id} | ids(store.requests()))
+    found = {}
+    for keep in KINDS:  # earlier versions asked both in one run
+        kind = ["--option", f"keep={keep}", "--out", str(out / keep)]
+        assert run_app(["run", "folder", *data, *model, *how, *kind, "--no-report"]) == 0
+        found |= ids(RunStore(out / keep).requests())
+    check("command line", "run", {"plan_id": plan_id_of(found.values())} | found)
 
 
 def test_every_provider_prompt_view_and_setting_has_a_golden_id():

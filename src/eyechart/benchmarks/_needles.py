@@ -7,9 +7,10 @@ from typing import NamedTuple
 import msgspec
 
 from eyechart.benchmarks._answers import listed_answers
+from eyechart.benchmarks._cells import Row, shown
 from eyechart.benchmarks._parquet_needles import unpack_needles
 from eyechart.benchmarks._rows import Pictures
-from eyechart.benchmarks._tables import Row, find_question_file, read_rows
+from eyechart.benchmarks._tables import find_question_file, read_rows
 from eyechart.benchmarks._unread import refuse_if_none_can_be_read
 from eyechart.errors import BenchmarkError, UsageError
 from eyechart.images.hash import file_sha256
@@ -178,7 +179,7 @@ def _optional(row: Row, column: str) -> str | None:
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    raise BenchmarkError(f"{row.place}: {column} {value!r} is no text", hint="write a text (for images: a path)")
+    raise BenchmarkError(f"{row.place}: {column} {shown(value)} is no text", hint="write a text (for images: a path)")
 
 
 def _check_ids(needles: Sequence[Needle]) -> None:

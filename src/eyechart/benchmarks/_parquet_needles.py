@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from eyechart.benchmarks._cache import cache_folder
+from eyechart.benchmarks._cells import Row
 from eyechart.benchmarks._hub_grids import hub_files, parse_cell_id
 from eyechart.benchmarks._parquet_rows import ParquetRows, has_pictures
-from eyechart.benchmarks._tables import Row
 from eyechart.errors import StoreError, UsageError
 from eyechart.schema import ImageRef
 

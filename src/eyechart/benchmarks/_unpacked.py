@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from eyechart.benchmarks._cells import Row
 from eyechart.benchmarks._release import MEDIA_TYPES
-from eyechart.benchmarks._tables import Row, read_rows
+from eyechart.benchmarks._tables import read_rows
 from eyechart.benchmarks._unread import absence_of, shortened
 from eyechart.errors import BenchmarkError, ImageError
 from eyechart.images.decode import examine, unread_image

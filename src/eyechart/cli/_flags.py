@@ -62,6 +62,17 @@ Boxes = Annotated[
 ]
 
 
+AllowHidden = Annotated[
+    bool,
+    Parameter(
+        name="--allow-hidden",
+        negative="",
+        show_default=False,
+        help="Ask questions of a question file that have no right answer; they are not scored.",
+    ),
+]
+
+
 def read_number_or_not_sent(_type: object, tokens: "Sequence[Token]") -> float | None:
     """Convert a number, or ``not-sent`` to None; the converter that cyclopts calls."""
     text = tokens[0].value
@@ -228,6 +239,14 @@ class AskFlags:
             help="Reuse answers older than 24 h of a served model without revision.",
         ),
     ] = False
+    ask_again: Annotated[
+        str | None,
+        Parameter(
+            group=_Asking,
+            help="Ask stored final errors again, by their states with commas: bad_request, empty_reply, filtered, "
+            "refused_input, unreadable_image.",
+        ),
+    ] = None
     out: Annotated[Path | None, Parameter(group=_Asking, help="Run folder; else one is found or made in runs/.")] = None
     new: Annotated[bool, Parameter(group=_Asking, negative="", show_default=False, help="Start a new run folder.")] = (
         False
@@ -306,6 +325,7 @@ class AskFlags:
         self, model: ModelFlags, pictures: PictureFlags, preset: str | None, work: "RayWork | None" = None
     ) -> "RunOptions":
         """Return the options of the run."""
+        from eyechart.runs.asking_again import read_states
         from eyechart.runs.execute import LoopSettings
         from eyechart.runs.folders import Destination
         from eyechart.runs.options import RunOptions
@@ -357,6 +377,7 @@ class AskFlags:
             command=recorded_command(),
             registration=None if self.plan is None else read_plan(self.plan),
             rules=pictures.own_rules(),
+            ask_again=() if self.ask_again is None else read_states(self.ask_again),
         )
 
     def _view_store(self) -> "ViewStore | None":
@@ -380,16 +401,33 @@ def open_named_benchmark(
     name: str, data: Path | None, option: tuple[str, ...], boxes: Path | None = None
 ) -> "Benchmark":
     """Open a benchmark by its flags, and say what its data warns of."""
-    from eyechart.cli._output import say
     from eyechart.opening import open_benchmark
 
     options = parse_pairs(option, "--option")
     if boxes is not None:
         options["boxes"] = str(boxes)
     benchmark = open_benchmark(name, data, options)
+    tell_reading(benchmark)
+    return benchmark
+
+
+def tell_reading(benchmark: "Benchmark") -> None:
+    """Say once what was chosen in reading a benchmark's data, and what the data warns of."""
+    from eyechart.cli._output import say
+
+    readings: tuple[str, ...] = getattr(benchmark, "readings", ())
+    if readings:
+        say(f"read: {'; '.join(readings)}")
     for warning in getattr(benchmark, "warnings", ()):
         say(f"warning: {warning}")
-    return benchmark
+
+
+def with_hidden(option: tuple[str, ...], benchmark: str | None, *, allow_hidden: bool) -> tuple[str, ...]:
+    """Return the options with what ``--allow-hidden`` means for a benchmark that reads question files."""
+    from eyechart.opening import benchmark_options
+
+    is_asked = allow_hidden and benchmark is not None and "allow_hidden" in benchmark_options(benchmark)
+    return (*option, "allow_hidden=true") if is_asked else option
 
 
 def check_codes(codes: "Sequence[str]") -> None:

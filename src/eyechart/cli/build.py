@@ -15,6 +15,7 @@ from eyechart.cli._flags import (
     Plugin,
     load_plugins,
     open_named_benchmark,
+    tell_reading,
 )
 from eyechart.cli._output import Json, print_json, say
 from eyechart.cli._picture_flags import PictureFlags
@@ -164,8 +165,7 @@ def _open_recipe(path: Path, settings: "BuildSettings") -> "tuple[Benchmark, Bui
 
     recipe = read_recipe(path)
     opened = open_collection(recipe, path.parent)
-    for warning in opened.warnings:
-        say(f"warning: {warning}")
+    tell_reading(opened)
     changed = msgspec.structs.replace(
         settings,
         title=recipe.title,

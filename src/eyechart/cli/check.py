@@ -1,15 +1,30 @@
 """Show what models will see of each view; nothing is asked and no pixel is read."""
 
 import datetime
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
+import msgspec.structs
 from cyclopts import Parameter
 
 from eyechart.cli._cost import CostFlags
-from eyechart.cli._flags import Boxes, Data, Option, Plugin, load_plugins, open_named_benchmark
+from eyechart.cli._flags import (
+    AllowHidden,
+    Boxes,
+    Data,
+    Option,
+    Plugin,
+    load_plugins,
+    open_named_benchmark,
+    with_hidden,
+)
 from eyechart.cli._output import Json, print_json, say
 from eyechart.cli._picture_flags import PictureFlags
 from eyechart.cli._study import StudyFlags
+from eyechart.errors import UsageError
+
+if TYPE_CHECKING:
+    from eyechart.runs.asking_again import AskedAgain
 
 _PICTURES = PictureFlags()
 _STUDY = StudyFlags()
@@ -35,12 +50,18 @@ def check(
     ] = None,
     base_url: Annotated[str | None, Parameter(help="Address of a server, which is asked what it sees.")] = None,
     limit: Annotated[int | None, Parameter(help="Look at so many questions.")] = None,
+    out: Annotated[Path | None, Parameter(help="Run folder to look at, with --ask-again.")] = None,
+    ask_again: Annotated[
+        str | None,
+        Parameter(help="Count the final errors of --out that run --ask-again would ask again, and what that costs."),
+    ] = None,
     allow_faults: Annotated[
         bool, Parameter(negative="", show_default=False, help="Look also at a collection that has errors.")
     ] = False,
     data: Data = None,
     option: Option = (),
     boxes: Boxes = None,
+    allow_hidden: AllowHidden = False,
     plugin: Plugin = (),
     picture_flags: PictureFlags = _PICTURES,
     cost_flags: CostFlags = _COST,
@@ -68,6 +89,8 @@ def check(
 
     load_plugins(plugin)
     cost_flags.check()
+    again = _again(out, ask_again)
+    option = with_hidden(option, benchmark, allow_hidden=allow_hidden)
     opened = open_named_benchmark(benchmark, data, option, boxes)
     named, _ = choose_views(opened, views)
     today = datetime.datetime.now(tz=datetime.UTC).date()
@@ -100,7 +123,7 @@ def check(
     for told in table.unreadable:
         say(told)
     if json:
-        print_json(table)
+        print_json(table if again is None else {**msgspec.structs.asdict(table), "ask_again": again})
     else:
         line = RunLine(
             benchmark=benchmark,
@@ -118,7 +141,24 @@ def check(
             settings=setting,
         )
         show_seen(table, line if model else None)
+    if again is not None:
+        states = ", ".join(f"{n} {state}" for state, n in again.states.items())
+        cost = "no price is known" if again.dollars is None else f"about ${again.dollars:.2f}"
+        say(f"{out}: --ask-again {ask_again} asks {again.n} requests again ({states}), {cost}")
     failures = cost_flags.found_in(table)
     for failure in failures:
         say(f"fails: {failure}")
     return 1 if failures else 0
+
+
+def _again(out: Path | None, states: str | None) -> "AskedAgain | None":
+    """Return what asking again means for a run folder, None where it was not wanted."""
+    from eyechart.runs.asking_again import foresee_again, read_states
+    from eyechart.runs.store import RunStore
+
+    if states is None:
+        return None
+    wanted = read_states(states)
+    if out is None:
+        raise UsageError("--ask-again counts the errors of a run folder", hint="name it with --out RUN")
+    return foresee_again(RunStore(out), wanted)

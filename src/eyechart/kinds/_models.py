@@ -95,12 +95,17 @@ class ObservedPicture(Value, frozen=True):
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """What a model returns. Failures are raised as the ``ModelError`` family, never returned as text."""
+    """What a model returns. Failures are raised as the ``ModelError`` family, never returned as text.
+
+    ``says_nothing`` marks a model that was to write an answer, ended well and wrote none. An empty text without it is a
+    reading: an OCR reader found no text in the picture.
+    """
 
     text: str
     reasoning: str | None = None
     finish: str | None = None
     is_refusal: bool = False
+    says_nothing: bool = False
     usage: Usage | None = None
     provider_fingerprint: str | None = None
     seen: tuple[ObservedPicture, ...] = ()

@@ -25,7 +25,7 @@ _OPTION_COLUMNS = frozenset({"choices", "options", *ascii_uppercase})
 
 # What other harnesses write into the answer column when there was none.
 _FAILURE_TEXTS = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED", "Failed to obtain answer via API")
-_ERROR_STATES = frozenset({"error", "transient", "bad_request", "refused_input"})
+_ERROR_STATES = frozenset({"error", "transient", "bad_request", "refused_input", "empty_reply", "unreadable_image"})
 
 
 class AnswerKey(NamedTuple):

@@ -17,15 +17,6 @@ ANTHROPIC_BATCHES = BatchLimits(max_requests=100_000, max_bytes=64 << 20)
 BATCH_SECONDS = 600.0
 
 _CLOCK_TOLERANCE = timedelta(minutes=10)
-_STATUS = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "overloaded_error": 529,
-}
 
 
 def progress_of(batch: Mapping[str, object]) -> BatchProgress:
@@ -86,12 +77,9 @@ def batch_body(entry: Mapping[str, object]) -> JsonObject | Failure:
     if outcome.get("type") == "succeeded" and isinstance(message, dict):
         return message
     if outcome.get("type") != "errored":
-        return Failure(503, f"the batch ended before this was answered ({outcome.get('type')})")
-    error = outcome.get("error")
-    body = error if isinstance(error, dict) else {}
-    inner = body.get("error")
-    kind = inner.get("type") if isinstance(inner, dict) else None
-    return failure_of(_STATUS.get(str(kind), 500), body, {})
+        kind = str(outcome.get("type"))
+        return Failure(503, f"the batch ended before this was answered ({kind})", code=kind)
+    return failure_of(None, outcome.get("error"), {})
 
 
 def _counts(batch: Mapping[str, object]) -> dict[str, int]:

@@ -9,7 +9,9 @@ from eyechart.errors import BadRequestError, ModelError, TransientModelError
 from eyechart.kinds import Ask, ModelOptions, Reply
 from eyechart.models._chat_reply import body_failure, read_json
 from eyechart.models._chat_settings import recorded_settings
+from eyechart.models._endings import unreadable
 from eyechart.models._endpoint import Provider, check_base_url, key_hint, without_key
+from eyechart.models._failure_table import Dialect
 from eyechart.models._http_errors import Failure, is_content_filter, model_error
 from eyechart.models._network import Line, open_line
 from eyechart.models._repeats import RepeatedReplies, request_mark
@@ -63,6 +65,7 @@ class HostedModel(ABC, Generic[Client]):
         self._options = options
         self._clients: list[Client] = []  # none before the first question, one from then on
         self._repeats = RepeatedReplies()
+        self._tells_endings = False
         self._line = Line("", "", options.timeout_seconds)
 
     async def answer(self, ask: Ask) -> Reply:
@@ -78,6 +81,11 @@ class HostedModel(ABC, Generic[Client]):
                 parameter="score_mode",
             )
         return await self._settled(await self._decoded(await self._exchange(self._connected(), ask), ask), ask)
+
+    @property
+    @abstractmethod
+    def dialect(self) -> Dialect:
+        """The interface that is spoken, in batches too."""
 
     @property
     def reads_letters(self) -> bool:
@@ -153,6 +161,9 @@ class HostedModel(ABC, Generic[Client]):
             return await self._filtered_or_raise(failure)
         assert not isinstance(body, Failure)  # noqa: S101 -- narrows the type; failure is set where it is one
         reply = self._read(body, ask)
+        if reply.finish is None and self._tells_endings:
+            raise unreadable("the reply lacks the ending that this server tells", "it was cut; it is asked again", body)
+        self._tells_endings = self._tells_endings or reply.finish is not None
         clean = without_key(reply.text, self._line.key)
         thoughts = None if reply.reasoning is None else without_key(reply.reasoning, self._line.key)
         return msgspec.structs.replace(reply, text=clean, reasoning=thoughts)
@@ -179,9 +190,9 @@ class HostedModel(ABC, Generic[Client]):
     async def _filtered_or_raise(self, failure: Failure) -> Reply:
         """Return the reply of a content filter, which is an answer; raise everything else."""
         failure = failure._replace(message=without_key(failure.message, self._line.key))
-        if is_content_filter(failure):
+        if is_content_filter(failure, self.dialect):
             return Reply(text="", finish="content_filter", extra={"filter": failure.message})
-        error = model_error(failure, key_hint(self._provider), "")
+        error = model_error(failure, key_hint(self._provider), "", self.dialect)
         if getattr(error, "parameter", None) == "model" and not error.hint:
             error.hint = await self._name_hint()
         raise error

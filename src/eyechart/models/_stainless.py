@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol, TypeVar
 
-from eyechart.models._chat_reply import failure_of
+from eyechart.models._chat_reply import failure_of, lenient_json
 from eyechart.models._hosted import Exchange
 from eyechart.models._http_errors import Failure
 from eyechart.models._network import Line
@@ -116,5 +116,15 @@ async def call_sdk(
 
 def _failure(error: Exception) -> Failure:
     status: int = getattr(error, "status_code", 0)
-    headers: Mapping[str, str] = getattr(getattr(error, "response", None), "headers", {})
-    return failure_of(status, getattr(error, "body", None), {name.lower(): value for name, value in headers.items()})
+    response = getattr(error, "response", None)
+    headers: Mapping[str, str] = getattr(response, "headers", {})
+    return failure_of(status, _body(error, response), {name.lower(): value for name, value in headers.items()})
+
+
+def _body(error: Exception, response: object) -> object:
+    """Return the whole body of an error; the SDKs keep only what is under ``error``."""
+    payload = getattr(response, "content", b"")
+    try:
+        return lenient_json(payload)
+    except ValueError:
+        return payload.decode("utf-8", "replace") or getattr(error, "body", None)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, cast
 import msgspec
 
 from eyechart.batching import BatchLimits, BatchProgress
-from eyechart.errors import BadRequestError, MissingDependencyError, ModelError, TransientModelError
+from eyechart.errors import BadRequestError, MissingDependencyError, ModelError
 from eyechart.kinds import Ask, Model, ModelOptions, Reply, SentPicture
 from eyechart.models._anthropic_batches import (
     ANTHROPIC_BATCHES,
@@ -21,9 +21,11 @@ from eyechart.models._anthropic_batches import (
     found_batch,
     progress_of,
 )
-from eyechart.models._chat_reply import read_usage
+from eyechart.models._chat_reply import content_text, read_usage
 from eyechart.models._chat_settings import merged, read_sent_settings, sent
+from eyechart.models._endings import ended, unreadable
 from eyechart.models._endpoint import Provider
+from eyechart.models._failure_table import Dialect
 from eyechart.models._hosted import Exchange, HostedModel
 from eyechart.models._http_errors import Failure
 from eyechart.models._network import Line, http_library
@@ -41,7 +43,6 @@ __all__ = ["AnthropicKind"]
 PROVIDER = Provider("anthropic", "ANTHROPIC_API_KEY", "https://api.anthropic.com", "ANTHROPIC_BASE_URL")
 
 _OWN_FIELDS: JsonObject = dict.fromkeys(("model", "messages", "max_tokens", "stream", "temperature", "top_p"))
-_FINISH = {"end_turn": "stop", "max_tokens": "length", "model_context_window_exceeded": "length"}
 # "temperature: Extra inputs are not permitted"; paths into the question start with "messages".
 _PARAMETER = re.compile(r"([a-z_]+)[a-z_.]*: ")
 
@@ -103,6 +104,11 @@ class AnthropicModel(HostedModel["anthropic.AsyncAnthropic"]):
     def __init__(self, name: str, settings: AnthropicSettings, options: ModelOptions) -> None:
         super().__init__(PROVIDER, name, settings, options)
         self._settings = settings
+
+    @property
+    def dialect(self) -> Dialect:
+        """The interface that is spoken, in batches too."""
+        return "messages"
 
     def _connect(self, line: Line) -> "anthropic.AsyncAnthropic":
         import anthropic  # deferred: it takes a second, and planning needs none of it
@@ -227,21 +233,18 @@ def read_message(body: JsonObject) -> Reply:
     """Return the reply in a message.
 
     Raises:
-        TransientModelError: If it has neither content nor a reason for that.
+        TransientModelError: If it has neither content nor a reason for that, or its ending is no whole one.
     """
     content, stop = body.get("content"), body.get("stop_reason")
-    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
-    if not blocks and not isinstance(stop, str):
-        raise TransientModelError("the server's reply holds no content", hint="it is asked again")
-    text = "".join(str(block["text"]) for block in blocks if block.get("type") == "text" and "text" in block)
-    thoughts = [str(block["thinking"]) for block in blocks if block.get("type") == "thinking" and "thinking" in block]
+    if not content and not isinstance(stop, str):
+        raise unreadable("the server's reply holds no content", "it is asked again", body)
+    text, thoughts = content_text(content, body)
     split = split_reasoning(text)
     usage = read_usage(body.get("usage"))
     details = body.get("stop_details")
-    return Reply(
+    reply = Reply(
         text=split.answer,
         reasoning=join_reasoning(*thoughts, split.reasoning),
-        finish=_FINISH.get(stop, stop) if isinstance(stop, str) else None,
         is_refusal=stop == "refusal",
         usage=usage,
         extra={
@@ -249,6 +252,7 @@ def read_message(body: JsonObject) -> Reply:
             **({"stop_details": details} if isinstance(details, dict) else {}),
         },
     )
+    return ended("messages", stop, reply, body)
 
 
 def _named(failure: Failure) -> Failure:

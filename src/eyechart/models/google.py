@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, cast
 
 import msgspec
 
-from eyechart.errors import MissingDependencyError, ModelError, TransientModelError
+from eyechart.errors import MissingDependencyError, ModelError
 from eyechart.kinds import Ask, Model, ModelOptions, Reply
 from eyechart.models._chat_reply import failure_of, observed
 from eyechart.models._chat_settings import N_TOP_TOKENS, merged, read_sent_settings, sent
+from eyechart.models._endings import BLOCKED_PROMPTS, ended, unreadable
 from eyechart.models._endpoint import Provider
+from eyechart.models._failure_table import Dialect
 from eyechart.models._hosted import Closable, Exchange, HostedModel
 from eyechart.models._http_errors import Failure
 from eyechart.models._letter_probabilities import with_likeliest_letter
@@ -35,10 +37,6 @@ PROVIDER = Provider(
     other_key_variable="GOOGLE_API_KEY",
 )
 
-_FILTERED = frozenset(
-    {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR", "IMAGE_SAFETY"}
-)
-_FINISH = {"STOP": "stop", "MAX_TOKENS": "length", **dict.fromkeys(_FILTERED, "content_filter")}
 # What eyechart sends by itself, so that --extra-body cannot contradict what a run records.
 _OWN_FIELDS: JsonObject = {
     "contents": None,
@@ -129,6 +127,11 @@ class GoogleModel(HostedModel[_GoogleClient]):
     def __init__(self, name: str, settings: GoogleSettings, options: ModelOptions) -> None:
         super().__init__(PROVIDER, name, settings, options)
         self._settings = settings
+
+    @property
+    def dialect(self) -> Dialect:
+        """The interface that is spoken, in batches too."""
+        return "generate"
 
     def _connect(self, line: Line) -> _GoogleClient:
         from google import genai  # deferred: planning needs none of it
@@ -240,7 +243,7 @@ def read_content(body: JsonObject, n_pictures: int) -> Reply:
     """Return the reply in a generated content.
 
     Raises:
-        TransientModelError: If it has no candidate and no reason for that.
+        TransientModelError: If it has no candidate and no known reason for that, or its ending is no whole one.
     """
     candidates = body.get("candidates")
     candidate = candidates[0] if isinstance(candidates, list) and candidates else None
@@ -248,36 +251,60 @@ def read_content(body: JsonObject, n_pictures: int) -> Reply:
     blocked = feedback.get("blockReason") if isinstance(feedback, dict) else None
     usage = _usage(body.get("usageMetadata"))
     if not isinstance(candidate, dict):
-        if not blocked:
-            raise TransientModelError("the server's reply holds no candidate", hint="it is asked again")
+        if str(blocked).lower() not in BLOCKED_PROMPTS:
+            why = f" (the prompt was blocked: {blocked})" if blocked else ""
+            raise unreadable(f"the server's reply holds no candidate{why}", "it is asked again", body)
         return Reply(text="", finish="content_filter", usage=usage, extra={"filter": str(blocked)})
-    content = candidate.get("content")
-    parts = content.get("parts") if isinstance(content, dict) else None
-    texts = [part for part in parts or [] if isinstance(part, dict) and isinstance(part.get("text"), str)]
-    split = split_reasoning("".join(part["text"] for part in texts if not part.get("thought")))
-    finish = candidate.get("finishReason")
+    texts = _text_parts(candidate.get("content"), body)
+    split = split_reasoning("".join(text for text, is_thought in texts if not is_thought))
     version, response_id = body.get("modelVersion"), body.get("responseId")
-    return Reply(
+    reply = Reply(
         text=split.answer,
-        reasoning=join_reasoning(*(part["text"] for part in texts if part.get("thought")), split.reasoning),
-        finish=_FINISH.get(finish, finish.lower()) if isinstance(finish, str) else None,
+        reasoning=join_reasoning(*(text for text, is_thought in texts if is_thought), split.reasoning),
         usage=usage,
         provider_fingerprint=version if isinstance(version, str) else None,
         seen=observed(usage, n_pictures),
         extra={"id": response_id} if isinstance(response_id, str) else {},
     )
+    return ended("generate", candidate.get("finishReason"), reply, body)
+
+
+def _text_parts(content: object, body: JsonObject) -> list[tuple[str, bool]]:
+    """Return the texts of the parts, and whether each is a thought; none where there is no content.
+
+    Raises:
+        TransientModelError: If it is of another shape.
+    """
+    parts = content.get("parts") if isinstance(content, dict) else content
+    if parts is None:
+        return []
+    if not isinstance(parts, list):
+        raise unreadable("the reply's content is no list of parts", "it is asked again", body)
+    known = [{"text": part} if isinstance(part, str) else part for part in parts]
+    texts = [
+        (part["text"], bool(part.get("thought")))
+        for part in known
+        if isinstance(part, dict) and isinstance(part.get("text"), str)
+    ]
+    if parts and not texts:
+        raise unreadable("the reply's content holds parts without a text", "it is asked again", body)
+    return texts
 
 
 def _first_tokens(body: JsonObject) -> list[tuple[str, float]] | None:
     """Return the likeliest first tokens with the logarithms of their probabilities, None where there are none."""
-    candidates = body.get("candidates")
-    result = candidates[0].get("logprobsResult") if isinstance(candidates, list) and candidates else None
-    places = result.get("topCandidates") if isinstance(result, dict) else None
-    entries = places[0].get("candidates") if isinstance(places, list) and places else None
-    found = [
-        (str(one.get("token", "")), float(one["logProbability"])) for one in entries or [] if "logProbability" in one
-    ]
-    return found or None
+    candidate = _first(body.get("candidates"))
+    result = candidate.get("logprobsResult")
+    entries = _first(result.get("topCandidates") if isinstance(result, dict) else None).get("candidates")
+    known = [one for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
+    found = [(one.get("token"), one.get("logProbability")) for one in known]
+    return [(str(token or ""), float(value)) for token, value in found if isinstance(value, int | float)] or None
+
+
+def _first(entries: object) -> JsonObject:
+    """Return the first object of a list, an empty one where there is none."""
+    first = entries[0] if isinstance(entries, list) and entries else None
+    return first if isinstance(first, dict) else {}
 
 
 def _usage(metadata: object) -> Usage | None:
@@ -301,18 +328,6 @@ def _count(value: object) -> int | None:
 
 
 def _failure(status: int, body: object, headers: object) -> Failure:
-    """Return what an error says; Google names parameters as fields and waits as durations."""
+    """Return what an error says, with the names of headers in lower case."""
     lower = {str(name).lower(): str(value) for name, value in dict(cast("dict[str, str]", headers or {})).items()}
-    failure = failure_of(status, body, lower)
-    error = body.get("error") if isinstance(body, dict) else None
-    details = error.get("details") if isinstance(error, dict) else None
-    message = failure.message
-    for detail in details if isinstance(details, list) else []:
-        violations = detail.get("fieldViolations") if isinstance(detail, dict) else None
-        if isinstance(violations, list) and violations and isinstance(violations[0], dict):
-            failure = failure._replace(parameter=str(violations[0].get("field") or "") or None)
-        wait = str(detail.get("retryDelay", "")) if isinstance(detail, dict) else ""
-        if wait.endswith("s") and "retry-after" not in lower:
-            failure = failure._replace(headers={**lower, "retry-after": wait.removesuffix("s")})
-    # A rejected key comes as 400 INVALID_ARGUMENT.
-    return failure._replace(status=401) if "API key not valid" in message or "API Key not found" in message else failure
+    return failure_of(status, body, lower)

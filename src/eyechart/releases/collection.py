@@ -101,6 +101,7 @@ class CollectionBenchmark:
 
     def __init__(self, parts: Sequence[Part], first_id: int | None) -> None:
         self.warnings = tuple(text for part in parts for text in getattr(part.benchmark, "warnings", ()))
+        self.readings = tuple(text for part in parts for text in getattr(part.benchmark, "readings", ()))
         self.source_names: list[tuple[str, ...]] = []
         self._owner: dict[str, Benchmark] = {}
         chosen: list[Question] = []

@@ -19,9 +19,10 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple
 from zipfile import BadZipFile, ZipFile
 
-from eyechart.benchmarks._tables import Row, read_rows
+from eyechart.benchmarks._cells import Row
+from eyechart.benchmarks._spreadsheets import read_sheet
+from eyechart.benchmarks._tables import read_rows
 from eyechart.errors import BenchmarkError
-from eyechart.releases.spreadsheets import read_sheet
 
 Container = Literal["folder", "zip", "xlsx", "parquet", "js", "json", "jsonl", "csv", "tsv"]
 """How a file keeps its rows, whatever it is called."""

@@ -10,11 +10,13 @@ from pathlib import Path
 from string import ascii_uppercase
 from typing import Literal, NamedTuple
 
+from eyechart.benchmarks._cells import Row, text_of
+from eyechart.benchmarks._listed_options import take_apart
 from eyechart.benchmarks._shown_options import options_in_row
-from eyechart.benchmarks._tables import Row, next_row, read_rows
+from eyechart.benchmarks._spreadsheets import MAX_CELL_CHARACTERS, read_sheet
+from eyechart.benchmarks._tables import next_row, read_rows
 from eyechart.errors import BenchmarkError
 from eyechart.releases.heads import Container, read_head
-from eyechart.releases.spreadsheets import MAX_CELL_CHARACTERS, read_sheet
 from eyechart.schema import ResponseState
 
 Kit = Literal["vlmevalkit", "lmms-eval"]
@@ -32,7 +34,6 @@ _LMMS_FIELDS = frozenset(
 )
 _THEIR_ANSWER = ("prediction", "parsed_pred", "pred", "gpt_prediction", "pred_answer", "extracted_answer")
 _LMMS_KEYS = ("question_id", "id", "index", "qid")
-_LETTERED = re.compile(r"\s*\(?([A-Z])[).:]\s*(\S.*?)\s*")
 
 
 class KitRow(NamedTuple):
@@ -111,7 +112,10 @@ def judged_file(path: Path) -> Path | None:
 
 
 def lettered_options(prompt: str) -> tuple[str, tuple[str, ...]]:
-    r"""Split a prompt at its last list of options, one a line from A on.
+    r"""Split a prompt at its last list of options from A on, as a question's own text is split.
+
+    What a prompt says after its list, on lines of their own, is no part of the last option where no other option has
+    several lines.
 
     Returns:
         The text before the list, and the options; the whole prompt and no option where there is no list.
@@ -120,20 +124,10 @@ def lettered_options(prompt: str) -> tuple[str, tuple[str, ...]]:
         >>> lettered_options("Which?\n(A) red (dark)\n(B) blue\nAnswer directly.")
         ('Which?', ('red (dark)', 'blue'))
     """
-    lines = prompt.splitlines()
-    best: tuple[int, tuple[str, ...]] = (len(lines), ())
-    for start, line in enumerate(lines):
-        found = _LETTERED.fullmatch(line)
-        if found and found[1] == "A":
-            options = []
-            for letter, text in zip(ascii_uppercase, lines[start:], strict=False):
-                option = _LETTERED.fullmatch(text)
-                if option is None or option[1] != letter:
-                    break
-                options.append(option[2])
-            if len(options) > 1:
-                best = (start, tuple(options))
-    return "\n".join(lines[: best[0]]).strip(), best[1]
+    stem, options = take_apart(prompt)
+    if options and not any("\n" in option for option in options[:-1]):
+        options = (*options[:-1], options[-1].partition("\n")[0].strip())
+    return stem, options
 
 
 # --- VLMEvalKit -------------------------------------------------------------------------------------------------------
@@ -245,6 +239,10 @@ def _vlmevalkit_row(row: Row, judged: Mapping[str, Mapping[str, object]]) -> Kit
     )
 
 
+def _filled_letters(options: Sequence[str | None]) -> tuple[str, ...]:
+    return tuple(letter for letter, option in zip(ascii_uppercase, options, strict=True) if option is not None)
+
+
 def _key(row: Row) -> str:
     index = row.values.get("index")
     if isinstance(index, float) and index.is_integer():
@@ -256,7 +254,7 @@ def _cell(values: Mapping[str, object], name: str) -> str | None:
     cell = values.get(name)
     if cell is None or cell == "" or (isinstance(cell, float) and math.isnan(cell)):
         return None
-    return f"{cell:g}" if isinstance(cell, float) else str(cell)
+    return text_of(cell) if isinstance(cell, float) else str(cell)
 
 
 # --- lmms-eval --------------------------------------------------------------------------------------------------------

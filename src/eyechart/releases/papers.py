@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from eyechart.benchmarks._answers import equal_up_to_case
 from eyechart.benchmarks._boxes import crosses_border
+from eyechart.benchmarks._options import equal_up_to_case
 from eyechart.images.encode import renderer
 from eyechart.kinds import Benchmark
 from eyechart.releases import assets, card, croissant

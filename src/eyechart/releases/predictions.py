@@ -4,9 +4,10 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
+from eyechart.benchmarks._cells import Row
 from eyechart.benchmarks._ids import QuestionIds
 from eyechart.benchmarks._shown_options import options_in_row
-from eyechart.benchmarks._tables import Row, read_rows
+from eyechart.benchmarks._tables import read_rows
 from eyechart.errors import BenchmarkError
 from eyechart.registry import unknown_name
 from eyechart.releases.heads import Container

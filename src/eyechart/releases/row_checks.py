@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from string import ascii_uppercase
 
-from eyechart.benchmarks._answers import MAX_CHOICES, MIN_CHOICES, equal_up_to_case
+from eyechart.benchmarks._options import MAX_CHOICES, MIN_CHOICES, equal_up_to_case
 from eyechart.benchmarks._release import as_boxes, as_choices, as_size, id_of, is_sha256
 from eyechart.geometry import intersect, whole
 from eyechart.releases.contents import Contents, Row

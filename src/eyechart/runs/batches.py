@@ -21,6 +21,7 @@ from eyechart.kinds import Ask, Reply
 from eyechart.runs.answers import GENERATION
 from eyechart.runs.batch_records import BatchLog, BatchRow, OpenBatch, known_batch_ids, read_open_batches
 from eyechart.runs.execute import utc_now
+from eyechart.runs.final_errors import EqualErrors
 from eyechart.runs.listening import Listener
 from eyechart.runs.pictures import PictureSource
 from eyechart.runs.replies import Asking, error_row, reply_row
@@ -77,7 +78,7 @@ class BatchAsker:
         desk: What batches are made from and where they are noted.
         settings: How to wait.
         spending: Says which batches may still be handed over.
-        generations: For requests whose old answer was too old, the generation of the new one.
+        anew: What is stored beside answers to requests that were asked before, by request id.
     """
 
     def __init__(
@@ -88,17 +89,20 @@ class BatchAsker:
         *,
         settings: BatchSettings,
         spending: BatchSpending,
-        generations: dict[str, int],
+        anew: Mapping[str, JsonObject],
     ) -> None:
         self.n_asked = 0
         self._model, self._limits = model, limits
         self._folder, self._requests = desk.store.folder, desk.requests
         self._pictures, self._writer = desk.pictures, desk.writer
         index = desk.store.index()
-        self._settled = {id_ for id_ in index.rows if index.is_settled(id_) and id_ not in generations}
+        self._settled = {
+            id_ for id_, row in index.rows.items() if index.is_settled(id_) and row.generation >= _generation(anew, id_)
+        }
         self._log, self._listener = desk.log, desk.listener
         self._settings, self._spending = settings, spending
-        self._generations = generations
+        self._anew = anew
+        self._equal_errors = EqualErrors()
         self._doubts = CostDoubts(spending.price, desk.listener.noted)
         self._stop: Stop | None = None
 
@@ -176,17 +180,20 @@ class BatchAsker:
 
     def _body_of(self, request: Request) -> JsonObject | None:
         """Return what is handed over for a request; None where its picture cannot be sent, which is stored."""
+        error: RefusedInputError | ImageError | GeometryError
         fault = fault_of(request.pictures)
-        try:
-            if fault is not None:
-                raise ImageError(fault)
-            return self._model.body(self._ask_of(request))
-        except (RefusedInputError, ImageError, GeometryError) as error:
-            row = error_row(error, self._asking(request))
-            self._writer.append(row)
-            self.n_asked += 1
-            self._listener.answered(request, row)
-            return None
+        if fault is not None:
+            error = ImageError(fault)
+        else:
+            try:
+                return self._model.body(self._ask_of(request))
+            except (RefusedInputError, ImageError, GeometryError) as caught:
+                error = caught
+        row = error_row(error, self._asking(request))
+        self._writer.append(row)
+        self.n_asked += 1
+        self._listener.answered(request, row)
+        return None
 
     async def _wait_and_collect(self, batches: Sequence[OpenBatch]) -> None:
         until = time.monotonic() + self._settings.wait_seconds
@@ -234,7 +241,7 @@ class BatchAsker:
             if request_id not in requests:  # told twice
                 continue
             if isinstance(outcome, ModelError) and _ends_run(outcome):
-                self._stop = Stop(outcome.message, outcome.hint)
+                self._stop = Stop(outcome.message, outcome.hint, leaves_open=True)
                 continue
             self._store_outcome(requests.pop(request_id), outcome, str(batch.batch_id))
         if requests and self._stop is None:
@@ -253,22 +260,25 @@ class BatchAsker:
             self._doubts.note(outcome)
             row = reply_row(outcome, asking)
             # The pictures left with an earlier start, perhaps, so their lengths are not known any more.
-            self._writer.append(row, observed_seen(request, outcome.seen, ((None, None),) * len(request.pictures)))
+            seen = observed_seen(request, outcome.seen, ((None, None),) * len(request.pictures))
+            self._writer.append(row, seen)
         else:
             row = error_row(outcome, asking)
             self._writer.append(row)
         self.n_asked += 1
         if row.state.is_final:
             self._settled.add(request.id)
+            stop = self._equal_errors.note(request, row)
+            if stop is not None and (self._stop is None or not self._stop.leaves_open):
+                self._stop = stop
         self._listener.answered(request, row)
 
     def _asking(self, request: Request, extra: JsonObject | None = None) -> Asking:
-        generation = self._generations.get(request.id, 0)
         return Asking(
             request_id=request.id,
             seconds=None,
             finished_at=utc_now().isoformat(timespec="milliseconds"),
-            extra={**(extra or {}), **({GENERATION: generation} if generation else {})},
+            extra={**(extra or {}), **self._anew.get(request.id, {})},
         )
 
     def _ask_of(self, request: Request) -> Ask:
@@ -284,6 +294,11 @@ class BatchAsker:
             {"label": label, "event": event, "at": utc_now().isoformat(), "batch_id": batch_id}, BatchRow
         )
         self._log.note(row)
+
+
+def _generation(anew: Mapping[str, JsonObject], request_id: str) -> int:
+    generation = anew.get(request_id, {}).get(GENERATION, 0)
+    return generation if isinstance(generation, int) else 0
 
 
 def _counted(n_batches: int) -> str:

@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 import msgspec
 import numpy as np
 
+from eyechart.runs.answers import ASKED_AGAIN
 from eyechart.runs.reconcile import Reconciliation, reconcile, without_contradicted
 from eyechart.runs.sights import Sight, read_sights
 from eyechart.runs.spending import BATCHED, reported_dollars
@@ -40,7 +41,7 @@ _READABLE = frozenset({"cannot_tell"})
 
 
 class Ending(msgspec.Struct, frozen=True):
-    """How a request ended, without its text."""
+    """How a request ended, without its text; ``asked_again`` is the state of the error in whose place it was asked."""
 
     state: ResponseState
     error: str | None = None
@@ -50,6 +51,7 @@ class Ending(msgspec.Struct, frozen=True):
     is_random_fill: bool = False
     reported_dollars: float | None = None
     is_batched: bool = False
+    asked_again: str = ""
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -135,6 +137,7 @@ class AskedQuestion(msgspec.Struct, frozen=True):
         image_px: Pixels, 0 if unknown.
         asks_for_cell: Whether the right answer is the cell that the view puts the picture in.
         base_id: Id that the rows of one question in several orders of its options share.
+        n_orders: In how many orders its options are shown in this run; 0 where that follows from their number.
     """
 
     id: str
@@ -149,6 +152,7 @@ class AskedQuestion(msgspec.Struct, frozen=True):
     image_px: int = 0
     asks_for_cell: bool = False
     base_id: str | None = None
+    n_orders: int = 0
 
     @property
     def has_errata(self) -> bool:
@@ -157,8 +161,8 @@ class AskedQuestion(msgspec.Struct, frozen=True):
 
 
 @cache
-def _slots(n_repeats: int, n_rotations: int, n_choices: int) -> tuple[int, ...]:
-    turned = range(min(n_rotations, max(n_choices, 1)))
+def _slots(n_repeats: int, n_rotations: int, n_orders: int) -> tuple[int, ...]:
+    turned = range(min(n_rotations, max(n_orders, 1)))
     return tuple(repeat * n_rotations + turn for repeat in range(n_repeats) for turn in turned)
 
 
@@ -192,7 +196,7 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def slots_of(self, question: AskedQuestion) -> tuple[int, ...]:
         """Return the third indices of a question's cells under one condition: repeats, and within them rotations."""
-        return _slots(self.run.n_repeats, self.run.n_rotations, question.n_choices)
+        return _slots(self.run.n_repeats, self.run.n_rotations, question.n_orders or question.n_choices)
 
     @property
     def image_groups(self) -> list[str]:
@@ -279,10 +283,12 @@ def read_table(store: RunStore, scorer_id: str, scores: Iterable[Score] | None =
     condition_at: dict[str, int] = {view: position for position, view in enumerate(run.views)}
     view_of = {view: view for view in run.views}
     cells: dict[tuple[int, int, int], Cell] = {}
+    turned: list[set[int]] = [set() for _ in questions]
     for request in store.requests():
         condition = condition_at.setdefault(request.condition, len(condition_at))
         view_of[request.condition] = request.view
         key = (question_at[request.question_id], condition, slot_of(request, run))
+        turned[key[0]].add(key[2] % run.n_rotations)
         if request.id in contradicted:
             n_contradicted[request.condition] = n_contradicted.get(request.condition, 0) + 1
         verdict = verdicts.pop(request.id, None)
@@ -291,7 +297,7 @@ def read_table(store: RunStore, scorer_id: str, scores: Iterable[Score] | None =
     reconciliation = reconcile(cells)
     return RunTable(
         run=run,
-        questions=questions,
+        questions=tuple(map(_with_orders, questions, map(len, turned))),
         conditions=tuple(condition_at),
         view_of=view_of,
         cells=without_contradicted(cells, reconciliation),
@@ -372,6 +378,7 @@ def _ending(response: Response, price: TokenPrice | None) -> Ending:
         is_random_fill=any(phrase in text for text in texts for phrase in _RANDOM_FILL),
         reported_dollars=reported_dollars(response.usage, response.extra, price),
         is_batched=BATCHED in response.extra,
+        asked_again=str(response.extra.get(ASKED_AGAIN, "")),
     )
 
 
@@ -400,6 +407,10 @@ def _asked(question: Question) -> AskedQuestion:
         asks_for_cell=question.asks_for_cell,
         base_id=str(question.extra["base_id"]) if question.extra.get("base_id") is not None else None,
     )
+
+
+def _with_orders(question: AskedQuestion, n_orders: int) -> AskedQuestion:
+    return msgspec.structs.replace(question, n_orders=n_orders) if n_orders != question.n_choices else question
 
 
 @cache

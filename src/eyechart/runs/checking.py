@@ -3,6 +3,7 @@
 import datetime
 from collections import Counter
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -18,7 +19,7 @@ from eyechart.runs.plan import choose_questions
 from eyechart.runs.plan_options import DEFAULT_TRANSPORT, PlanOptions, check_counts
 from eyechart.runs.showing import Shower
 from eyechart.runs.unreadable import fault_of, tell_unreadable
-from eyechart.schema import ModelIdentity, Question, View
+from eyechart.schema import ModelIdentity, Picture, Question, View
 from eyechart.seen.check import ModelCheck, SeenTable, check_pictures
 from eyechart.seen.cost import Asking, Costing, asking_of
 from eyechart.seen.policies import POLICIES
@@ -59,6 +60,14 @@ def refuse_as_run(
     check_collection(benchmark, ids, [format_view(view) for view in views], allows_faults=options.allows_faults)
 
 
+class _Planned(NamedTuple):
+    """The pictures of one question under one condition."""
+
+    question_id: str
+    pictures: tuple[Picture, ...]
+    condition: str
+
+
 def check_benchmark(
     benchmark: Benchmark,
     views: Sequence[View],
@@ -92,8 +101,11 @@ def check_benchmark(
         ]
         return SeenTable(tuple(checks), len(questions), today.isoformat())
     by_default = msgspec.structs.replace(options, transport=DEFAULT_TRANSPORT)
-    unreadable = _unreadable(benchmark, questions, views, by_default)
-    native = _pictures(benchmark, questions, views, by_default)
+    planned = _planned(benchmark, questions, views, by_default)
+    unreadable = tell_unreadable(
+        ((one.question_id, one.pictures) for one in planned), len(questions)
+    )  # exactly as a run says it
+    native = _readable(planned)
     asking = None if costing is None else _asking(benchmark, questions, native, costing, options.repeats)
     transport = parse_transport(options.transport)
     shown, is_fitted = native, transport.kind == "fit"
@@ -151,23 +163,32 @@ def _pictures(
     fit: FitSize | None = None,
 ) -> tuple[ShownPicture, ...]:
     """Return the pictures of every view of every question; those that are missing or cannot be read are left out."""
+    return _readable(_planned(benchmark, questions, views, options, fit))
+
+
+def _planned(
+    benchmark: Benchmark,
+    questions: Sequence[Question],
+    views: Sequence[View],
+    options: PlanOptions,
+    fit: FitSize | None = None,
+) -> tuple[_Planned, ...]:
+    """Return the pictures of every view of every question, those that cannot be read too."""
     shower = Shower(benchmark, tuple(views), options, fit)
     return tuple(
-        picture
+        _Planned(question.id, shown.pictures or (), shown.condition)
         for question in questions
         for shown in shower.views_of(question)
-        if fault_of(shown.pictures or ()) is None
-        for picture in shown_pictures(question.id, shown.condition, shown.pictures or ())
     )
 
 
-def _unreadable(
-    benchmark: Benchmark, questions: Sequence[Question], views: Sequence[View], options: PlanOptions
-) -> tuple[str, ...]:
-    """Say which questions are not asked because of their pictures, exactly as a run says it."""
-    shower = Shower(benchmark, tuple(views), options, None)
-    shown = ((question.id, one.pictures or ()) for question in questions for one in shower.views_of(question))
-    return tell_unreadable(shown, len(questions))
+def _readable(planned: Sequence[_Planned]) -> tuple[ShownPicture, ...]:
+    return tuple(
+        picture
+        for one in planned
+        if fault_of(one.pictures) is None
+        for picture in shown_pictures(one.question_id, one.condition, one.pictures)
+    )
 
 
 def _asking(

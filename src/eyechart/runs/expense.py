@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from eyechart.runs.cells import Cell
+from eyechart.runs.cells import Cell, Ending
 from eyechart.runs.spending import BATCHED, priced_dollars
-from eyechart.schema import Expense, Run
+from eyechart.schema import Expense, ResponseState, Run
 
 
 def expense_of(run: Run, cells: Iterable[Cell]) -> Expense | None:
@@ -14,7 +14,7 @@ def expense_of(run: Run, cells: Iterable[Cell]) -> Expense | None:
         run: Holds the price and what was expected.
         cells: The answers.
     """
-    endings = [cell.ending for cell in cells if cell.ending is not None and not cell.ending.state.is_error]
+    endings = [cell.ending for cell in cells if cell.ending is not None and _is_paid(cell.ending)]
     reported = [ending.reported_dollars for ending in endings]
     is_reported = any(dollars is not None for dollars in reported)
     if run.price is None and not is_reported:
@@ -33,3 +33,8 @@ def expense_of(run: Run, cells: Iterable[Cell]) -> Expense | None:
         estimated=run.estimated_dollars,
         price=run.price if uses_price else None,
     )
+
+
+def _is_paid(ending: Ending) -> bool:
+    """Whether a provider bills it: an answer, or a reply that says nothing."""
+    return not ending.state.is_error or ending.state is ResponseState.EMPTY_REPLY

@@ -9,8 +9,8 @@ from eyechart.schema import Failure, ResponseState
 NOT_RELEASED = "not_released"
 NOT_ASKED = "not_asked"
 
-# Numbers differ between occurrences of one cause: waits, sizes, ids, addresses.
-_NUMBER = re.compile(r"\b[0-9a-f]{16,}\b|\d[\d.,:]*")
+# Numbers and names with digits differ between occurrences of one cause: waits, sizes, ids of requests, addresses.
+_NUMBER = re.compile(r"\b[0-9a-f]{16,}\b|\b(?=\w{0,40}\d)(?=\w{0,40}[A-Za-z])\w{12,}\b|\d[\d.,:]*")
 _MAX_CAUSE = 160
 
 

@@ -5,8 +5,10 @@ from collections.abc import Sequence
 import msgspec
 
 from eyechart.batching import AsksInBatches, BatchLimits
-from eyechart.errors import UsageError
+from eyechart.benchmarks._options import keeps_its_order
+from eyechart.errors import BenchmarkError, UsageError
 from eyechart.kinds import Benchmark, Model, ReadsLetters
+from eyechart.opening import open_scorer
 from eyechart.runs.batches import BatchSettings
 from eyechart.runs.choosing import defaults_of
 from eyechart.runs.execute import LoopSettings, check_limits
@@ -19,9 +21,11 @@ from eyechart.runs.shard import Shard
 from eyechart.runs.spending import BATCH_DISCOUNT, BatchSpending
 from eyechart.runs.unreadable import fault_of
 from eyechart.runs.view_store import ViewStore
-from eyechart.schema import ModelIdentity, Request, Sampling, TokenPrice, View
+from eyechart.schema import ModelIdentity, Question, Request, ResponseState, Sampling, TokenPrice, View
 from eyechart.seen.costs import estimate_dollars, token_price
 from eyechart.seen.rules import Rule
+
+_READS_LETTERS = frozenset({"option_letter", "hrscene_letter", "vlmevalkit_letter", "letter_share"})
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,6 +50,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         ray: What workers of a Ray cluster open; None asks from this process.
         view_store: Drawn views on disk that runs share; None draws each when it is asked.
         batches: How to wait for the provider's batches; None asks one by one.
+        ask_again: States of stored final errors that are asked again.
     """
 
     sampling: Sampling = Sampling()
@@ -66,6 +71,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     batches: BatchSettings | None = None
     view_store: ViewStore | None = None
     ray: RayWork | None = None
+    ask_again: tuple[ResponseState, ...] = ()
 
 
 def _with_price(options: RunOptions, identity: ModelIdentity) -> RunOptions:
@@ -95,12 +101,46 @@ def checked(options: RunOptions, benchmark: Benchmark, model: Model, views: Sequ
         raise UsageError(
             f"{model.identity.spec} has no batch interface", hint="leave out --batch; openai/… and anthropic/… have one"
         )
+    if options.ask_again and options.where.is_new:
+        raise UsageError("a new run holds no error to ask again", hint="leave out --new or --ask-again")
     if options.ray is not None:
         check_ray()
     check_drawing(options.plan)
     check_counts(views, options.plan)
     check_limits(options.loop, options.sampling)
     return options
+
+
+def check_scorable(questions: Sequence[Question], scorer_id: str) -> None:
+    """Refuse to ask what the scorer cannot judge: questions without options, if it reads an option's letter.
+
+    Args:
+        questions: The questions that will be asked.
+        scorer_id: ``name``, ``name.mode`` or ``name.mode@version``.
+
+    Raises:
+        BenchmarkError: If there is such a question.
+    """
+    name = open_scorer(scorer_id)[0].name
+    free = [question for question in questions if question.answers and not question.choices]
+    if name in _READS_LETTERS and free:
+        raise BenchmarkError(
+            f"{len(free)} of {len(questions)} questions have no options (the first is {free[0].id!r}), and {name} "
+            f"reads the letter of an option",
+            hint="--scorer vqa_soft judges free answers, zoombench_answer letters and free answers",
+        )
+
+
+def orders_kept(questions: Sequence[Question], rotations: int) -> str | None:
+    """Return what to say of questions whose options are not turned because one of them speaks of the others."""
+    kept = [question for question in questions if keeps_its_order(question.choices)] if rotations > 1 else []
+    if not kept:
+        return None
+    example = next(text for text in kept[0].choices if keeps_its_order((text,)))
+    return (
+        f"{len(kept)} of {len(questions)} questions keep the order of their options: one speaks of the others "
+        f"({example[:60]!r} in {kept[0].id})"
+    )
 
 
 def estimated_cost(requests: Sequence[Request], model: ModelIdentity, price: TokenPrice | None) -> float | None:

@@ -73,6 +73,7 @@ def stop_after(checked: Sequence[CheckedAnswer]) -> Stop | None:
     return Stop(
         f"{n_bad} of the first {len(checked)} answers are empty, cut off, refused or without a letter",
         "look at them above; change the prompt or the token limit, or go on with --no-preflight",
+        leaves_open=True,
     )
 
 

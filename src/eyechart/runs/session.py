@@ -1,6 +1,7 @@
 """One run from start to end: plan, resume, ask, score, estimate. Command line and Python API use this one path."""
 
 import asyncio
+import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from itertools import chain
@@ -10,23 +11,34 @@ import msgspec
 
 from eyechart.batching import AsksInBatches
 from eyechart.benchmarks._shown_options import options_in_row, orders_of
-from eyechart.errors import UsageError
+from eyechart.errors import EyechartError, UsageError
 from eyechart.kinds import Benchmark, Model, Prompt, ReviewsPlan, TakesGold, TakesSizes, TellsOrder
 from eyechart.opening import DEFAULT_SCORER, open_scorer
 from eyechart.releases.fitness import check_collection
-from eyechart.runs.answers import CARRIED, stale_ids
+from eyechart.runs.answers import ASKED_AGAIN, CARRIED, GENERATION, as_it_ended, stale_ids
+from eyechart.runs.asking_again import generations_again, states_again
 from eyechart.runs.batch_records import BatchLog
 from eyechart.runs.batches import BatchAsker, BatchDesk, BatchSettings
 from eyechart.runs.event_loop import run_async
 from eyechart.runs.execute import Asker, read_identity, utc_now, writer_name
+from eyechart.runs.files import read_records
+from eyechart.runs.final_errors import keep_final_errors
 from eyechart.runs.folders import Origin, find_or_create
 from eyechart.runs.foresight import Foresight, fit_for, foresee, told_rule
 from eyechart.runs.gold import told_answer
 from eyechart.runs.later_plans import RUN_FILE, change_between, matching_contents
 from eyechart.runs.listening import Beginning, Listener, Silent
 from eyechart.runs.matching import gauge_for
-from eyechart.runs.options import RunOptions, batch_limits, batch_spending, checked, expected_cost
-from eyechart.runs.outcome import Asked, Outcome
+from eyechart.runs.options import (
+    RunOptions,
+    batch_limits,
+    batch_spending,
+    check_scorable,
+    checked,
+    expected_cost,
+    orders_kept,
+)
+from eyechart.runs.outcome import UNANSWERABLE, Asked, Outcome
 from eyechart.runs.pictures import PictureSource
 from eyechart.runs.plan import Plan, plan_run, shown_answer
 from eyechart.runs.preflight import check_first, choose_first, stop_after
@@ -43,7 +55,7 @@ from eyechart.runs.summarise import summarise
 from eyechart.runs.unreadable import fault_of, tell_unreadable
 from eyechart.runs.versions import read_versions
 from eyechart.runs.writers import check_alone
-from eyechart.schema import ModelIdentity, Request, Seen, View
+from eyechart.schema import JsonObject, ModelIdentity, Request, Response, Seen, View
 
 # A served model without revision or fingerprint may be another one tomorrow.
 MAX_ANSWER_AGE = timedelta(hours=24)
@@ -157,6 +169,9 @@ def _ask_all(
         fit=fit_for(options.plan.transport, ahead),
         gauge=None if options.plan.match is None else gauge_for(ahead),
     )
+    check_scorable(plan.questions, options.scorer or DEFAULT_SCORER)
+    if note := orders_kept(plan.questions, options.plan.rotations):
+        listener.noted(note)
     origin = Origin(
         now=utc_now(),
         versions=read_versions(),
@@ -198,9 +213,10 @@ class _Session:
         self._options, self._listener = options, with_scores(listener, options.scorer or DEFAULT_SCORER, plan.questions)
         n_plans = _count_plans(options.where.out)
         self.store, self.is_resumed = find_or_create(
-            plan, options.where, origin, ahead.ledger(plan.requests), may_grow=True
+            plan, options.where, origin, ahead.ledger(plan.requests), may_grow=True, again=options.ask_again
         )
-        self._writer = self.store.open_writer(writer_name())
+        self._start = secrets.token_hex(8)
+        self._writer = self.store.open_writer(writer_name(), self._start if model.reads == "pixels" else None)
         if options.registration is not None:
             keep_copy(options.registration, self.store.folder)
         self._plan = msgspec.structs.replace(plan, view_images=())
@@ -208,7 +224,10 @@ class _Session:
         self._index = self.store.index()
         if self._carry_over():
             self._index = self.store.index()
-        self._stale = self._find_stale(plan.model)
+        self._again = states_again(self._index, options.ask_again)
+        stale = self._find_stale(plan.model)
+        self._n_stale = len(stale.keys() - self._again.keys())
+        self._stale = {**stale, **generations_again(self._index, self._again)}
         self.n_asked = 0
         self.n_open = sum(self._is_open(request) for request in plan.requests)
         self._listener.began(self._beginning(has_prediction=ahead.is_known))
@@ -251,6 +270,7 @@ class _Session:
             n_asked=self.n_asked,
             n_missing_pictures=len(self._plan.missing),
             stop=stop,
+            n_unanswerable=sum(rows[id_].state in UNANSWERABLE for id_ in own if id_ in rows),
         )
 
     async def _ask(self) -> Stop | None:
@@ -265,29 +285,45 @@ class _Session:
             writer,
             self._options.loop,
             listener=self._listener,
-            generations=self._generations(),
+            anew=self._anew(),
             spending=spending,
         )
+        is_doubted = False
         try:
             if self._options.shard is None and (warning := check_alone(writer.begin(), utc_now())):
                 self._listener.noted(warning)
-            first = self._first()
-            await asker.ask(request for request in first if self._is_open(request))
-            stop = asker.stop or self._check(first)
-            if stop is not None:
-                return stop
-            left = self._open_requests({request.id for request in first})
-            if self._options.ray is not None:
-                return await self._ask_by_ray(self._options.ray, tuple(left), spending)
-            if self._options.batches is not None:
-                return await self._ask_in_batches(left, pictures, writer, spending)
-            await asker.ask(left)
-            return asker.stop
+            stop = await self._ask_first_and_rest(asker, pictures, writer, spending)
+            is_doubted = stop is not None and stop.leaves_open
+        except EyechartError:
+            is_doubted = True
+            raise
+        else:
+            return stop
         finally:
             self.n_asked += asker.n_asked
             asker.close()
-            writer.close()
-            await self._model.close()
+            try:
+                if not is_doubted:
+                    keep_final_errors(self.store, writer)
+            finally:
+                writer.close()
+                await self._model.close()
+
+    async def _ask_first_and_rest(
+        self, asker: Asker, pictures: PictureSource, writer: AnswerWriter, spending: Spending
+    ) -> Stop | None:
+        first = self._first()
+        await asker.ask(first)
+        stop = asker.stop or self._check(first, writer)
+        if stop is not None:
+            return stop
+        left = self._open_requests({request.id for request in first})
+        if self._options.ray is not None:
+            return await self._ask_by_ray(self._options.ray, tuple(left), spending)
+        if self._options.batches is not None:
+            return await self._ask_in_batches(left, pictures, writer, spending)
+        await asker.ask(left)
+        return asker.stop
 
     async def _ask_by_ray(self, work: RayWork, requests: Sequence[Request], spending: Spending) -> Stop | None:
         """Ask over a Ray cluster; return why not everything is answered."""
@@ -299,7 +335,8 @@ class _Session:
                 self.store.folder,
                 requests,
                 self._options.loop,
-                generations=self._generations(),
+                start=self._start,
+                anew=self._anew(),
                 spending=spending,
                 listener=self._listener,
             )
@@ -327,7 +364,7 @@ class _Session:
             ),
             settings=self._options.batches or BatchSettings(),
             spending=batch_spending(self._options, self._plan.model, spending.dollars, spending.n_sent),
-            generations=self._generations(),
+            anew=self._anew(),
         )
         try:
             return await asker.ask(requests)
@@ -375,25 +412,27 @@ class _Session:
         answers = "answer" if n_kept == 1 else "answers"
         questions = "question" if change.n_new == 1 else "questions"
         changed = f", {change.n_changed} changed" if change.n_changed else ""
-        return (
-            f"the questions changed since this folder was planned: {n_kept} {answers} kept, "
-            f"{change.n_new} {questions} new{changed}, {change.n_gone} gone",
-        )
+        kept = f"{n_kept} {answers} kept, {change.n_new} {questions} new{changed}, {change.n_gone} gone"
+        return (f"the questions changed since this folder was planned: {kept}",)
 
     def _first(self) -> tuple[Request, ...]:
-        """Return the requests to check first; none where looking costs nothing or was not wanted."""
+        """Return the requests to check first, of those that are open; none where looking costs nothing.
+
+        What an earlier start was told says nothing of the server as it is now.
+        """
         if not self._options.has_preflight or self._model.reads == "identity":
             return ()
         return choose_first(
-            request for request in self._plan.requests if self._is_own(request) and fault_of(request.pictures) is None
+            request for request in self._plan.requests if self._is_open(request) and fault_of(request.pictures) is None
         )
 
-    def _check(self, first: Sequence[Request]) -> Stop | None:
-        """Show the first answers; return why to stop if too many are bad and there is more to ask."""
+    def _check(self, first: Sequence[Request], writer: AnswerWriter) -> Stop | None:
+        """Show the first answers of this start; return why to stop if too many are bad and there is more to ask."""
         if not first:
             return None
         wanted = {request.id for request in first}
-        responses = {row.request_id: row for row in self.store.responses() if row.request_id in wanted}
+        own = read_records(writer.path, Response, may_be_torn=True) if writer.path.is_file() else ()
+        responses = {row.request_id: as_it_ended(row) for row in own}
         questions = {question.id: question for question in self._plan.questions}
         scorer, mode = open_scorer(self._options.scorer or DEFAULT_SCORER)
         scores = {}
@@ -428,10 +467,12 @@ class _Session:
             return {}
         return stale_ids(self._index, utc_now(), MAX_ANSWER_AGE)
 
-    def _generations(self) -> dict[str, int]:
-        """Return the generation of every new answer that is to count before an older one."""
+    def _anew(self) -> dict[str, JsonObject]:
+        """Return what is stored beside every new answer that is to count before an older one."""
         known = {request_id: row.generation for request_id, row in self._index.rows.items() if row.generation}
-        return {**known, **self._stale}
+        again = {request_id: {ASKED_AGAIN: state.value} for request_id, state in self._again.items()}
+        generations = {**known, **self._stale}
+        return {id_: {GENERATION: generation, **again.get(id_, {})} for id_, generation in generations.items()}
 
     def _spent(self) -> tuple[float, ...]:
         """Return what every answer of earlier starts cost, where that is bounded; those to gone questions as well."""
@@ -458,7 +499,8 @@ class _Session:
             is_resumed=self.is_resumed,
             n_planned=n_planned,
             n_settled=n_settled,
-            n_stale=len(self._stale),
+            n_stale=self._n_stale,
+            n_again=len(self._again),
             n_missing_pictures=len(self._plan.missing),
             predicts_seen=has_prediction,
             estimated_dollars=self.store.run.estimated_dollars,

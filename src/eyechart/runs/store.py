@@ -6,7 +6,14 @@ from pathlib import Path
 import msgspec
 
 from eyechart.errors import StoreError
-from eyechart.runs.answers import AnswerIndex, contradicted_ids, index_answers, read_answers
+from eyechart.runs.answers import (
+    AnswerIndex,
+    contradicted_ids,
+    index_answers,
+    left_open,
+    read_answers,
+    read_open_errors,
+)
 from eyechart.runs.files import LineWriter, read_records, write_records, write_whole
 from eyechart.runs.later_plans import (
     PLANNED_FILES,
@@ -42,8 +49,9 @@ class RunStore:
 
     ``run.json``, ``questions``, ``views``, ``requests`` and ``seen.jsonl`` (what the model is expected to see) are
     written once. Where the questions were changed afterwards, later plans lie in ``plans/``: everything read here is of
-    the newest, and answers to questions that are gone stay stored unread. Each process appends to its own ``responses/<writer>.jsonl`` and ``seen/<writer>.jsonl`` (what the
-    model executed or reported). ``scores/`` and ``estimates.json`` follow from these and can be made anew.
+    the newest, and answers to questions that are gone stay stored unread. Each process appends to its own
+    ``responses/<writer>.jsonl`` and ``seen/<writer>.jsonl`` (what the model executed or reported). ``scores/`` and
+    ``estimates.json`` follow from these and can be made anew.
 
     Args:
         folder: An existing run folder.
@@ -113,7 +121,7 @@ class RunStore:
         return questions, read_records(planned_file(self.folder, before, "requests.jsonl"), Request)
 
     def earlier_requests(self) -> Iterator[Request]:
-        """Yield every request of earlier plans that the newest does not ask any more, the latest plan first, each once."""
+        """Yield every request that only earlier plans ask, the latest plan first, each once."""
         plans = self.later_plans
         known = set(self._ids() or ())
         for n_plans in reversed(range(len(plans))):
@@ -129,6 +137,10 @@ class RunStore:
     def responses(self, index: AnswerIndex | None = None) -> Iterator[Response]:
         """Yield the one response that counts for each request that has any, in file order."""
         return read_answers(self._writer_files("responses"), index or self.index())
+
+    def open_errors(self, start: str) -> Iterator[Response]:
+        """Yield every error that becomes final when this start has ended well, in file order."""
+        return read_open_errors(self._writer_files("responses"), start)
 
     def contradicted(self, index: AnswerIndex) -> frozenset[str]:
         """Return the requests with several answers of different text; reads nothing where none was answered twice."""
@@ -215,9 +227,14 @@ class RunStore:
         write_whole(path, (encode_record(summary), b"\n"))
         return path
 
-    def open_writer(self, name: str) -> "AnswerWriter":
-        """Return a writer of new answers; ``name`` must be new in this folder."""
-        return AnswerWriter(self.folder, name)
+    def open_writer(self, name: str, start: str | None = None) -> "AnswerWriter":
+        """Return a writer of new answers; ``name`` must be new in this folder.
+
+        Args:
+            name: Of the writer.
+            start: The start whose final errors stay open until it has ended well; None stores them as final at once.
+        """
+        return AnswerWriter(self.folder, name, start)
 
     def _ids(self) -> frozenset[str] | None:
         """Return the requests of the newest plan, None where there is but one plan and every answer is to it."""
@@ -233,11 +250,20 @@ class RunStore:
 
 
 class AnswerWriter:
-    """Appends the answers of one process and what the model saw for them."""
+    """Appends the answers of one process and what the model saw for them.
 
-    def __init__(self, folder: Path, name: str) -> None:
+    Final errors are stored as open ones of ``start``, unless that is None.
+    """
+
+    def __init__(self, folder: Path, name: str, start: str | None = None) -> None:
+        self.start = start
         self._responses = LineWriter(folder / "responses" / f"{name}.jsonl")
         self._seen = LineWriter(folder / "seen" / f"{name}.jsonl")
+
+    @property
+    def path(self) -> Path:
+        """The file of the answers."""
+        return self._responses.path
 
     def begin(self) -> Path:
         """Create the file of the answers before there is one, so that other processes see this one; return its path.
@@ -256,6 +282,14 @@ class AnswerWriter:
         """
         for row in seen:
             self._seen.append(encode_record(row))
+        self.append_final(left_open(response, self.start))
+
+    def append_final(self, response: Response) -> None:
+        """Append one answer as it is.
+
+        Raises:
+            StoreError: If the disk refuses; all earlier answers are kept.
+        """
         self._responses.append(encode_record(response))
 
     def close(self) -> None:

@@ -43,10 +43,8 @@ def tell_unreadable(shown: Iterable[tuple[str, Sequence[Picture]]], n_questions:
             hint="paths count from the folder of the question file, or from image_root",
         )
     verb = "is" if len(faults) == 1 else "are"
-    return (
-        f"{len(faults)} of {n_questions} questions {verb} not asked, because the picture cannot be read; it counts as missing:",
-        *(f"  {kind}" for kind in kinds),
-    )
+    told = f"{len(faults)} of {n_questions} questions {verb} not asked, because the picture cannot be read"
+    return (f"{told}; it counts as missing:", *(f"  {kind}" for kind in kinds))
 
 
 def refuse_unreadable(questions: Iterable[Question]) -> None:

@@ -15,7 +15,7 @@ from eyechart.scorers.option_letter.extraction import VERSIONS, extract
 
 SCORER = "option_letter"
 VERSION = VERSIONS[-1]
-ERRORS = frozenset({"refused_input", "bad_request", "transient"})
+ERRORS = frozenset({"refused_input", "bad_request", "empty_reply", "unreadable_image", "transient"})
 REFUSED = frozenset({"refusal", "content_filter"})
 STATES = ERRORS | REFUSED | {"answered", "truncated"}
 ID_DIGITS = 6

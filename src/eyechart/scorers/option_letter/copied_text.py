@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from itertools import islice
 
-from eyechart.scorers.option_letter.extraction import extract
+from eyechart.scorers.option_letter.extraction import VERSIONS, extract
 from eyechart.scorers.option_letter.option_texts import options_of, tokens
 
 # What stands between a letter and the text of its option: "B. red", "(B) red", "**B**: red", "B - red", "B (red)".
@@ -49,7 +49,7 @@ def copied_option(
         >>> copied_option("Answer: B", ("red", "blue"), "B", (8, 9)) is None
         True
     """
-    shown = options_of(tuple(choices))
+    shown = options_of(tuple(choices), VERSIONS[-1])
     if letter is None or letter not in tuple(shown.letters):
         return None
     if span is None:
