@@ -79,9 +79,7 @@ CONDITION = re.compile(r"\bif\b|\bhad (?:it|the|this|that)\b|\bwere (?:it|the)\b
 OTHER_CASE = re.compile(
     r"\b(?:otherwise|or else|if not),?\s(?:the\s|my\s)?(?:correct\s|right\s|best\s)?\Z", re.IGNORECASE
 )
-OWN_CASE = re.compile(
-    r"\bif\b[^.;\n]{1,80}, (?:then )?(?:the |my )?(?:correct |right |best |final )?\Z", re.IGNORECASE
-)
+OWN_CASE = re.compile(r"\bif\b[^.;\n]{1,80}, (?:then )?(?:the |my )?(?:correct |right |best |final )?\Z", re.IGNORECASE)
 CASE_BEFORE = re.compile(r"\bif\b[^.\n;]{1,120}[;,.\n]\s?(?:but |and |whereas |while )?\Z", re.IGNORECASE)
 FORCED_CHOICE = re.compile(r"\bif (?:I|we) (?:had|have|must|were forced|were to|need)\b|\bif forced\b", re.IGNORECASE)
 CONDITIONAL_VERB = re.compile(r"\b(?:would|might|could)\b", re.IGNORECASE)

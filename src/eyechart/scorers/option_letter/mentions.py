@@ -51,7 +51,9 @@ _NEGATING_PAIRS = frozenset(
     | {f"no {noun}" for noun in ("clue", "evidence", "idea", "indication", "sign", "way", "es", "son")}
     | {f"{verb} out" for verb in ("rule", "ruled", "rules", "ruling")}
 )
-_NEGATING_PAIRS_SINCE_2 = _NEGATING_PAIRS | {f"least {word}" for word in ("likely", "plausible", "probable", "suitable")}
+_NEGATING_PAIRS_SINCE_2 = _NEGATING_PAIRS | {
+    f"least {word}" for word in ("likely", "plausible", "probable", "suitable")
+}
 # What others are said to think is not the model's own answer: "you might think the answer is B", "some would say B".
 _ASCRIBED = re.compile(
     r"\b(?:(?:you|one) (?:might|may|would) (?:\w+ly |be tempted to |at first )?(?:think|assume|believe|expect|guess|say)"
