@@ -84,9 +84,7 @@ def test_foreign_field_has_one_type_over_the_collection(values, kind):
     assert field.kind == kind
 
 
-@pytest.mark.parametrize(
-    "date", ["2024-01-05", "2024-01-06 10:00", "2024-01-06T10:00:00Z", "2024-01-06T10:00:00+02:00"]
-)
+@pytest.mark.parametrize("date", ["2024-01-05", "2024-01-06 10:00", "2024-01-06T10:00:00Z", "2024-01-06 10+02:00"])
 def test_texts_that_are_all_dates_are_no_column_because_datasets_reads_them_as_times(date):
     """A collection with a date per question was built without a word, and its own verify refused it."""
     schema, told = foreign_schema([{"when": date, "note": date}, {"when": "2024-01-05", "note": "unknown"}, {}])

@@ -56,7 +56,8 @@ _NEGATING_PAIRS_SINCE_2 = _NEGATING_PAIRS | {
 }
 # What others are said to think is not the model's own answer: "you might think the answer is B", "some would say B".
 _ASCRIBED = re.compile(
-    r"\b(?:(?:you|one) (?:might|may|would) (?:\w+ly |be tempted to |at first )?(?:think|assume|believe|expect|guess|say)"
+    r"\b(?:(?:you|one) (?:might|may|would) (?:\w+ly |be tempted to |at first )?"
+    r"(?:think|assume|believe|expect|guess|say)"
     r"|(?:some|someone|many|people|others|the user|users) (?:(?:might|may|would|could) )?(?:\w+ly )?"
     r"(?:think|assume|believe|expect|guess|say|argue|claim|suggest)s?)\b",
     re.IGNORECASE,
