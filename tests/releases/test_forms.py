@@ -326,7 +326,7 @@ def test_hostile_text_ends_in_a_clear_error(tmp_path, name):
 )
 def test_response_that_stands_twice_in_a_row_is_refused(tmp_path, text):
     """The last one was scored without a word."""
-    with pytest.raises(BenchmarkError, match="'response' stands (there )?twice"):
+    with pytest.raises(BenchmarkError, match=r"'response' stands (there )?twice"):
         recognise(written(tmp_path / "x", text))
 
 
