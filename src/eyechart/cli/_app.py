@@ -120,7 +120,7 @@ def _show_system_error(error: OSError) -> int:
 
 def _close_own_stdout() -> None:
     """Send what is still to be written to stdout nowhere, if it is the process's own and not a caller's stream."""
-    if sys.stdout is not sys.__stdout__:
+    if sys.stdout is None or sys.stdout is not sys.__stdout__:
         return
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
