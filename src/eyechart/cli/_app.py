@@ -120,11 +120,12 @@ def _show_system_error(error: OSError) -> int:
 
 def _close_own_stdout() -> None:
     """Send what is still to be written to stdout nowhere, if it is the process's own and not a caller's stream."""
-    if sys.stdout is None or sys.stdout is not sys.__stdout__:
+    own = sys.__stdout__
+    if own is None or sys.stdout is not own:
         return
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
+        os.dup2(nowhere, own.fileno())
         os.close(nowhere)
 
 
