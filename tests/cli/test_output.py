@@ -2,6 +2,7 @@
 
 import ast
 import codecs
+import contextlib
 import encodings.aliases
 import io
 import json
@@ -158,6 +159,45 @@ def test_events_are_json_on_any_terminal(encoding, monkeypatch):
     monkeypatch.setattr(_app, "build_app", lambda: tell)
     _, _, said = run_on_terminal(monkeypatch, encoding, ["x"])
     assert json.loads(said) == {"event": "note", "text": OUR_CHARACTERS}
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "gbk", "cp875", "utf-16"])
+def test_streams_of_the_caller_are_left_open_and_as_they_were(encoding, monkeypatch):
+    """A test saw its own capture file closed behind a command that was called in its process."""
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding, errors="strict", write_through=True)
+    monkeypatch.setattr(sys, "stdout", stream)
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(_app, "build_app", lambda: lambda *_, **__: print_text("a − b\n") or 0)
+    assert run_app(["x"]) == 0
+    assert (stream.closed, stream.encoding, stream.errors) == (False, encoding, "strict")
+
+
+def test_closed_streams_and_streams_closed_meanwhile_end_no_command(monkeypatch):
+    closed, meanwhile = (io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="strict") for _ in range(2))
+    closed.close()
+    monkeypatch.setattr(sys, "stdout", meanwhile)
+    monkeypatch.setattr(sys, "stderr", closed)
+    monkeypatch.setattr(_app, "build_app", lambda: lambda *_, **__: meanwhile.close())
+    assert run_app(["x"]) == 0
+
+
+@pytest.mark.parametrize("arguments", [["ls", "views", "--json"], ["ls", "models"], ["--version"]])
+def test_output_may_be_a_text_buffer(arguments):
+    with contextlib.redirect_stdout(io.StringIO()) as shown:
+        assert run_app(arguments) == 0
+    assert shown.getvalue().strip()
+
+
+def test_system_error_leaves_the_file_of_a_caller_s_stream_alone(tmp_path, monkeypatch):
+    def fail(*_, **__):
+        raise FileNotFoundError(2, "No such file or directory", "gone")
+
+    with (tmp_path / "shown").open("w") as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        monkeypatch.setattr(_app, "build_app", lambda: fail)
+        assert run_app(["x"]) == 1
+        stream.write("still here")
+    assert (tmp_path / "shown").read_text() == "still here"
 
 
 def test_argument_that_is_no_text_in_this_locale_is_stored_as_the_text_it_was(monkeypatch):

@@ -316,8 +316,32 @@ def test_hostile_text_ends_in_a_clear_error(tmp_path, name):
     assert time.process_time() - started < 5
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"id": 1, "response": "A", "response": "B"}\n{"id": 2, "response": "A"}',
+        '[{"id": 1, "response": "A", "response": "B"}]',
+        "id,response,response\n1,A,B",
+    ],
+)
+def test_response_that_stands_twice_in_a_row_is_refused(tmp_path, text):
+    """The last one was scored without a word."""
+    with pytest.raises(BenchmarkError, match=r"'response' stands (there )?twice"):
+        recognise(written(tmp_path / "x", text))
+
+
+def test_table_divided_by_semicolons_is_named(tmp_path):
+    with pytest.raises(BenchmarkError, match="divided by semicolons, not by commas"):
+        recognise(written(tmp_path / "x", "id;response\n1;A\n"))
+
+
 def test_javascript_is_known_by_its_beginning_and_never_run(tmp_path):
-    for text in ("test_data = [evil()]", 'cache["m"] = `${evil()}`', "var test_data=[]"):
+    for text in (
+        "test_data = [evil()]",
+        'cache["m"] = `${evil()}`',
+        "var test_data=[]",
+        "// made here\n/* by us */ test_data = []",
+    ):
         assert recognise(written(tmp_path / "x", text)).form.name == "hrscene-explorer"
 
 

@@ -94,6 +94,16 @@ def test_state_of_a_row_says_whether_it_was_answered(tmp_path):
     assert (cell.n_absent, cell.reasons) == (1, {"refusal": 1})
 
 
+@pytest.mark.parametrize(("error", "n_absent"), [("timed out", 1), (True, 1), ("", 0), (None, 0), (False, 0)])
+def test_empty_text_beside_an_error_is_no_answer(tmp_path, error, n_absent):
+    """A request that failed was scored as a wrong answer."""
+    rows = rows_of(lambda question: question.answer)
+    rows[0] |= {"error": error, "response": " "}
+    rows[1] |= {"error": error}
+    cell = cell_of(evaluate(read(write_jsonl(tmp_path / "p.jsonl", rows))))
+    assert cell.n_absent == n_absent
+
+
 def test_subsets_add_up_to_the_whole(tmp_path):
     rows = rows_of(lambda question: "A" if question.task == "OCR" else "B")
     report = evaluate(read(write_jsonl(tmp_path / "p.jsonl", rows)))

@@ -84,6 +84,17 @@ def test_foreign_field_has_one_type_over_the_collection(values, kind):
     assert field.kind == kind
 
 
+@pytest.mark.parametrize("date", ["2024-01-05", "2024-01-06 10:00", "2024-01-06T10:00:00Z", "2024-01-06 10+02:00"])
+def test_texts_that_are_all_dates_are_no_column_because_datasets_reads_them_as_times(date):
+    """A collection with a date per question was built without a word, and its own verify refused it."""
+    schema, told = foreign_schema([{"when": date, "note": date}, {"when": "2024-01-05", "note": "unknown"}, {}])
+    assert [field.name for field in schema] == ["note"]
+    assert told == ("the field when stands in dataset.json only: datasets would read its dates as times",)
+    arrow = pytest.importorskip("pyarrow.json")
+    rows = b"".join(json.dumps({"when": text}).encode() + b"\n" for text in (date, "2024-01-05"))
+    assert str(arrow.read_json(io.BytesIO(rows)).schema.field("when").type).startswith("timestamp")
+
+
 @pytest.mark.parametrize("name", ["crop_file_name", "file_names"])
 def test_name_that_a_reader_takes_for_a_picture_is_no_column(name):
     assert foreign_schema([{name: "x.png"}])[0] == ()

@@ -80,6 +80,19 @@ def test_answers_of_elsewhere_under_another_order_are_blocked(table_of, provider
     assert all("OPTION_ORDER" in one.blocked_by for one in summary.contrasts)
 
 
+@pytest.mark.parametrize(("provider", "is_blocked"), [("imported", True), ("replay", True), ("scripted", False)])
+def test_one_view_under_another_order_is_not_outvoted_by_the_others(table_of, provider, is_blocked):
+    """Answers of one view in another order came out as a loss of 100 points under this view."""
+
+    def edit(_, key, cell):
+        letter = key[0] % 4
+        return msgspec.structs.replace(cell, pair=OrderPair(letter, (letter + key[1]) % 4, n_options=4))
+
+    found = [rule for rule in check_answers(table_of(edit, provider=provider)) if rule.code == "OPTION_ORDER"]
+    assert [rule.level for rule in found] == ["error"] * is_blocked
+    assert all("in view crop_3x of 40 questions" in rule.message for rule in found)
+
+
 def test_letters_of_another_order_are_not_blamed_on_the_model(table_of):
     """Every answer is A, which alone is a preference for a letter."""
     assert "LETTER_BIAS" in {rule.code for rule in estimate(table_of(), SCORER, ()).rules}

@@ -150,15 +150,20 @@ def _spelled_json(text: bytes, place: str) -> object:
     return found
 
 
-class _TwiceError(ValueError):
+class TwiceError(ValueError):
     """A key that stands twice in one object."""
 
 
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return the object of these keys and values (``object_pairs_hook``).
+
+    Raises:
+        TwiceError: If a key stands there twice.
+    """
     found = dict(pairs)
     if len(found) != len(pairs):
         twice = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
-        raise _TwiceError(f"key {twice!r} stands twice in one object")
+        raise TwiceError(f"key {twice!r} stands twice in one object")
     return found
 
 
@@ -172,7 +177,7 @@ def _absent(name: str) -> None:
         raise ValueError(f"{name} is no number")
 
 
-_SPELLED = json.JSONDecoder(object_pairs_hook=_once, parse_float=SpelledFloat, parse_constant=_absent)
+_SPELLED = json.JSONDecoder(object_pairs_hook=once, parse_float=SpelledFloat, parse_constant=_absent)
 
 
 def _jsonl(path: Path, encoding: Encoding | None, decode: Callable[[bytes, str], object]) -> Iterator[Row]:
@@ -271,7 +276,7 @@ def _separated(path: Path, encoding: Encoding | None, delimiter: str, *, is_quot
             try:
                 if header is None:
                     header = reader.fieldnames or ()
-                    _check_header(header, path, delimiter)
+                    check_header(header, path, delimiter)
                 row = next_row(reader)
             except UnicodeDecodeError as error:
                 raise _undecodable(path, encoding, error) from error
@@ -297,7 +302,7 @@ def next_row(reader: "csv.DictReader[str]") -> dict[str, str] | None:
         csv.field_size_limit(earlier_limit)
 
 
-def _check_header(header: Sequence[str], path: Path, delimiter: str) -> None:
+def check_header(header: Sequence[str], path: Path, delimiter: str) -> None:
     """Refuse a header that names a column twice, or that other separators would divide."""
     check_names(header, f"{path}:1")
     for separator, name in ((";", "semicolons"), ("\t", "tabs"), (",", "commas")):

@@ -10,7 +10,7 @@ import io
 import os
 import sys
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from keyword import iskeyword
 from typing import TextIO
 
@@ -71,11 +71,16 @@ def build_app() -> App:
 def run_app(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code; no ``EyechartError`` ends in a traceback.
 
+    Stdout and stderr are left as they were found: called from a notebook or a test, they are the caller's.
+
     Args:
         arguments: The command line without the program's name.
     """
-    for stream in (sys.stdout, sys.stderr):
-        accept_every_character(stream)
+    with accepting_every_character(sys.stdout), accepting_every_character(sys.stderr):
+        return _run_command(arguments)
+
+
+def _run_command(arguments: Sequence[str]) -> int:
     app = build_app()
     try:
         result = app(arguments or ["--help"], exit_on_error=False, print_error=False, result_action="return_value")
@@ -89,8 +94,7 @@ def run_app(arguments: Sequence[str]) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         # The reader of our output (head, less) went away: that is no error, but Python would print one at exit.
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_own_stdout()
         return 0
     except OSError as error:
         return _show_system_error(error)
@@ -110,9 +114,19 @@ def _show_system_error(error: OSError) -> int:
     else:
         hint = "is the disk full, or the output no longer writable?"
     show_error(f"{shown}: {error.strerror or error}" if shown else f"{error.strerror or error}", hint)
-    with contextlib.suppress(OSError, ValueError):  # what is still buffered would fail again at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _close_own_stdout()  # what is still buffered would fail again at exit
     return EyechartError.exit_code
+
+
+def _close_own_stdout() -> None:
+    """Send what is still to be written to stdout nowhere, if it is the process's own and not a caller's stream."""
+    own = sys.__stdout__
+    if own is None or sys.stdout is not own:
+        return
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, own.fileno())
+        os.close(nowhere)
 
 
 def show_error(message: str, hint: str = "") -> None:
@@ -125,20 +139,33 @@ def show_error(message: str, hint: str = "") -> None:
         print(f"hint: {printable(hint)}", file=sys.stderr)  # noqa: T201 -- stderr is where errors go
 
 
-def accept_every_character(stream: TextIO | None) -> None:
+@contextlib.contextmanager
+def accepting_every_character(stream: TextIO | None) -> Iterator[None]:
     """Let a stream write what its encoding lacks as an escape, as Python's own stderr does, instead of failing.
 
     Everything that is printed goes through stdout and stderr, so that no terminal costs a report. What replaces such
-    characters already is left alone; an encoding that lacks even the escapes gives way to UTF-8.
+    characters already is left alone; an encoding that lacks even the escapes gives way to UTF-8. Afterwards the stream
+    is as it was; it is never closed, and one that is closed is left alone.
     """
-    if not isinstance(stream, io.TextIOWrapper) or stream.errors not in _FAILING:
+    if not isinstance(stream, io.TextIOWrapper) or stream.closed or stream.errors not in _FAILING:
+        yield
         return
+    encoding, errors = stream.encoding, stream.errors
     try:
-        _OWN_ESCAPES.encode(stream.encoding)
+        _OWN_ESCAPES.encode(encoding)
     except (UnicodeError, LookupError):
         stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     else:
         stream.reconfigure(errors="backslashreplace")
+    try:
+        yield
+    finally:
+        # A pipe whose reader has gone, a full disk, or a stream that its owner has closed meanwhile.
+        with contextlib.suppress(OSError, ValueError):
+            if stream.encoding == encoding:
+                stream.reconfigure(errors=errors)
+            else:
+                stream.reconfigure(encoding=encoding, errors=errors)
 
 
 # The ways to meet a character that an encoding lacks which end in an error.

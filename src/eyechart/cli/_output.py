@@ -35,10 +35,14 @@ def print_json(value: object) -> None:
 
     Characters that could drive a terminal are written as escapes.
     """
-    content = msgspec.json.format(encode_json(value), indent=2)
+    content = _UNSHOWN.sub(_escaped, msgspec.json.format(encode_json(value), indent=2).decode()) + "\n"
     sys.stdout.flush()  # what was printed before stands before it
-    sys.stdout.buffer.write(_UNSHOWN.sub(_escaped, content.decode()).encode() + b"\n")
-    sys.stdout.buffer.flush()
+    binary = getattr(sys.stdout, "buffer", None)
+    if binary is None:  # a notebook's output, or a text buffer in its place
+        sys.stdout.write(content)
+        return
+    binary.write(content.encode())
+    binary.flush()
 
 
 def print_text(text: str) -> None:

@@ -16,6 +16,7 @@ from eyechart.stats.option_order import (
     accuracy_by_text,
     count_orders,
     describe_order,
+    find_turned_view,
     say_text_accuracy,
 )
 
@@ -45,7 +46,7 @@ class OtherOrder(Value, frozen=True):
 def check_given_order(
     questions: Sequence[Question], predictions: Mapping[PredictionKey, Prediction], report: PredictionReport
 ) -> OtherOrder | None:
-    """Compare the letter that each answer gives with the text of the option that it copies, over all views.
+    """Compare the letter that each answer gives with the text of the option that it copies, over all views and in each.
 
     Args:
         questions: All questions.
@@ -54,6 +55,7 @@ def check_given_order(
     """
     by_id = {question.id: question for question in questions}
     pairs: dict[str, list[OrderPair]] = {}
+    by_view: dict[str, dict[str, list[OrderPair]]] = {}
     right: dict[str, list[float]] = {}
     for view, scores in report.scores.items():
         for question_id, score in zip(report.question_ids, scores, strict=True):
@@ -65,17 +67,22 @@ def check_given_order(
             if named is None:
                 continue
             pair = OrderPair(ascii_uppercase.index(score.answer), named, len(choices))
-            pairs.setdefault(str(question.extra.get("base_id") or question_id), []).append(pair)
+            base_id = str(question.extra.get("base_id") or question_id)
+            pairs.setdefault(base_id, []).append(pair)
+            by_view.setdefault(view, {}).setdefault(base_id, []).append(pair)
             right.setdefault(question_id, []).append(float(ascii_uppercase[named] == shown_gold(question, choices)))
-    test = count_orders(pairs)
+    test, where = count_orders(pairs), ""
     if not test.is_alarm:
-        return None
+        turned = find_turned_view(by_view)
+        if turned is None:
+            return None
+        test, where = turned[1], f"in view {turned[0]} "
     by_text = accuracy_by_text(
         [float(np.mean(own)) for own in right.values()], [by_id[name].image_group for name in right]
     )
     return OtherOrder(
         code=str(Code.OPTION_ORDER),
-        message=f"{describe_order(test)}; {say_text_accuracy(by_text)}. {GIVEN_UNDER_ANOTHER_ORDER}",
+        message=f"{where}{describe_order(test)}; {say_text_accuracy(by_text)}. {GIVEN_UNDER_ANOTHER_ORDER}",
         n_pairs=test.n_pairs,
         n_questions=test.n_questions,
         n_mismatched=test.n_mismatched,

@@ -21,7 +21,7 @@ from zipfile import BadZipFile, ZipFile
 
 from eyechart.benchmarks._cells import Row
 from eyechart.benchmarks._spreadsheets import read_sheet
-from eyechart.benchmarks._tables import read_rows
+from eyechart.benchmarks._tables import TwiceError, check_header, once, read_rows
 from eyechart.errors import BenchmarkError
 
 Container = Literal["folder", "zip", "xlsx", "parquet", "js", "json", "jsonl", "csv", "tsv"]
@@ -41,7 +41,9 @@ _LEVELS = 2
 _LONGEST_CHARACTER = 4
 _SEE_WIDE = 0xFFFFFFFF
 _BOM = b"\xef\xbb\xbf"
-_JS_START = re.compile(r"\s*(?:(?:var|let|const)\s+)?(?:test_data\s*=|(?:window\.)?cache\s*\[\s*[\"'])")
+_JS_START = re.compile(
+    r"(?:\s|//[^\n]*\n|/\*[^*]*\*/)*(?:(?:var|let|const)\s+)?(?:test_data\s*=|(?:window\.)?cache\s*\[\s*[\"'])"
+)
 _TOKEN = re.compile(rb'"(?:[^"\\]+|\\.)*+"|[{}\[\],]|[^\s"{}\[\],:]+', re.DOTALL)
 _PICKLED = (
     "pickle files are never loaded, because loading one runs whatever it holds",
@@ -165,10 +167,10 @@ def _list_bytes(path: Path) -> int:
 def _json_head(path: Path) -> Head:
     """Look at one JSON object a line, or at one JSON value over the whole file."""
     lines = _first_lines(path)
-    if len(lines) > 1 and _object(lines[0][1]) is not None:
+    if len(lines) > 1 and _object(lines[0][1], f"{path}:{lines[0][0]}") is not None:
         rows = []
         for number, line in lines:
-            row = _object(line)
+            row = _object(line, f"{path}:{number}")
             if row is None:
                 raise BenchmarkError(f"{path}:{number}: not JSON, or no object", hint="was the file copied completely?")
             rows.append(row)
@@ -199,10 +201,16 @@ def _first_lines(path: Path) -> list[tuple[int, bytes]]:
     return lines
 
 
-def _object(text: bytes) -> dict[str, object] | None:
-    """Return a JSON object; NaN, which Python's writer lets through, is None. Anything else is None."""
+def _object(text: bytes, place: str) -> dict[str, object] | None:
+    """Return a JSON object; NaN, which Python's writer lets through, is None. Anything else is None.
+
+    Raises:
+        BenchmarkError: If a key stands twice in it: either value may be the answer.
+    """
     try:
-        value = json.loads(text, parse_constant=lambda _: None)
+        value = json.loads(text, parse_constant=lambda _: None, object_pairs_hook=once)
+    except TwiceError as error:
+        raise BenchmarkError(f"{place}: {error}", hint="keep one of the two") from error
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
@@ -215,9 +223,9 @@ def _document_head(path: Path) -> Head:
         outline = _outline(path, content)
         if outline.is_list:
             spans = [span for span in outline.items if span[1] - span[0] <= _LONGEST_WHOLE]
-            rows = [row for start, end in spans if (row := _object(content[start:end])) is not None]
+            rows = [row for start, end in spans if (row := _object(content[start:end], str(path))) is not None]
             return Head("json", _columns(rows), tuple(rows))
-        whole = _object(content[:].removeprefix(_BOM)) if n_bytes <= _LONGEST_WHOLE else None
+        whole = _object(content[:].removeprefix(_BOM), str(path)) if n_bytes <= _LONGEST_WHOLE else None
     if whole is None:
         return Head("json", outline.keys, (), outline.shapes)
     logs = whole.get("logs")
@@ -326,6 +334,7 @@ def _table_head(path: Path, text: str) -> Head:
         with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(_bounded(path, file), delimiter=delimiter, strict=True)
             names = tuple(reader.fieldnames or ())
+            check_header(names, path, delimiter)
             rows += [
                 {name: cell or None for name, cell in row.items() if isinstance(name, str)}
                 for row in islice(reader, N_ROWS)

@@ -62,7 +62,8 @@ def read_predictions(
     A row needs an id (``base_sample_id``, ``id`` or ``question_id``) and a response (``response``, ``prediction``,
     ``output`` or ``answer``) that is text. Its view is the column ``view_id`` or ``view``, else the argument, else the
     name of the file if that is a view. ``state`` may say how the request ended, ``choices`` or ``options`` in which
-    order the options were shown. A row without a response (null, or an empty CSV cell) counts as missing.
+    order the options were shown. A row without a response (null, an empty CSV cell, or an empty text beside an
+    ``error``) counts as missing.
 
     Args:
         paths: JSONL, JSON, CSV or parquet files.
@@ -149,6 +150,8 @@ def _prediction(row: Row, default_view: str | None, ids: QuestionIds, names: Map
     text = next((values[column] for column in RESPONSE_COLUMNS if column in values), None)
     if text is not None and not isinstance(text, str | int | float):
         raise BenchmarkError(f"{row.place}: the response is no text", hint="write the model's own words")
+    if values.get("error") not in (None, "", False) and not str(text or "").strip():
+        text = None  # what failed is no empty answer
     return Prediction(
         question_id=question_id,
         view=names.get(str(view), str(view)),

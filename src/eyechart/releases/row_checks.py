@@ -3,12 +3,14 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from string import ascii_uppercase
+from typing import NamedTuple
 
 from eyechart.benchmarks._options import MAX_CHOICES, MIN_CHOICES, equal_up_to_case
 from eyechart.benchmarks._release import as_boxes, as_choices, as_size, id_of, is_sha256
 from eyechart.geometry import intersect, whole
 from eyechart.releases.contents import Contents, Row
 from eyechart.releases.findings import Finding, found
+from eyechart.releases.row_schema import Field, misfit, read_features, typed_row
 from eyechart.releases.view_geometry import check_geometry
 from eyechart.schema import Box, Size
 
@@ -18,6 +20,12 @@ _BOX_FIELDS = frozenset({"bbox_original", "bbox_clipped"})
 _SHARED_FIELDS = (
     *("question", "question_raw", "choices", "answer", "answer_text", "task_type", "image_group_id"),
     *("source_dataset", "bbox_original", "bbox_clipped"),
+)
+_PER_VIEW_FIELDS = frozenset(
+    {
+        *("file_name", "id", "base_sample_id", "bbox_view", "view_id", "view_family", "width", "height"),
+        *("crop_box_original", "crop_area_multiplier", "crop_area_effective", "downsample_linear_scale"),
+    }
 )
 _CLIP_TOLERANCE_PX = 1e-3
 
@@ -44,9 +52,20 @@ def check_rows(contents: Contents) -> Iterator[Finding]:
             if finding.level == "error":
                 faulty.add(question_id)
             yield finding
+    columns = tuple(
+        field
+        for field in read_features(contents.features) or ()
+        if field.name not in _PER_VIEW_FIELDS and field.name not in _SHARED_FIELDS
+    )
     for question_id in contents.canonical:
         rows = {view_id: rows[question_id] for view_id, rows in rows_of.items() if question_id in rows}
-        yield from _check_views(contents, rows, question_id, sizes.get(question_id), is_faulty=question_id in faulty)
+        others = _other_columns(columns, contents.canonical[question_id], rows)
+        if contents.has_dataset and others.in_dataset:
+            message = f"{', '.join(sorted(others.in_dataset))} differ from all views"
+            yield found("field_differs", "dataset.json", message, id=question_id)
+        yield from _check_views(
+            contents, rows, question_id, sizes.get(question_id), others.in_views, is_faulty=question_id in faulty
+        )
     yield from _check_duplicates(contents)
 
 
@@ -114,7 +133,13 @@ def _check_files(view_id: str, rows: Mapping[str, Row]) -> Iterator[Finding]:
 
 
 def _check_views(
-    contents: Contents, rows: Mapping[str, Row], question_id: str, size: Size | None, *, is_faulty: bool
+    contents: Contents,
+    rows: Mapping[str, Row],
+    question_id: str,
+    size: Size | None,
+    others: Mapping[str, set[str]],
+    *,
+    is_faulty: bool,
 ) -> Iterator[Finding]:
     canonical = contents.canonical[question_id]
     odd_fields = _fields_only_dataset_has_otherwise(canonical, rows) if contents.has_dataset else frozenset()
@@ -133,11 +158,48 @@ def _check_views(
         if row.values["view_id"] != view_id:
             yield _at(row, view_id, "wrong_view_id", f"{row.values['view_id']!r} in the folder {view_id}")
         differing = {field for field in _SHARED_FIELDS if _differs(canonical, row.values, field)} - odd_fields
+        differing |= others[view_id]
         yield from _row_faults(row, view_id, differing, size)
         box_is_sound = not (differing & _BOX_FIELDS) and not is_faulty
         if size is not None and box_is_sound:
             for code, message in check_geometry(view_id, row.values, size):
                 yield _at(row, view_id, code, message)
+
+
+class _OtherColumns(NamedTuple):
+    """Further columns of a question in which ``dataset.json`` differs from all views, and each view from it."""
+
+    in_dataset: frozenset[str]
+    in_views: dict[str, set[str]]
+
+
+def _other_columns(
+    columns: tuple[Field, ...], canonical: Mapping[str, object], rows: Mapping[str, Row]
+) -> _OtherColumns:
+    """Compare the columns that a release declares for its questions: accepted answers, targets, fields of its sources.
+
+    There every row has every key, so that an absent value is one too. A value of another type is a fault of its own.
+    """
+    in_views: dict[str, set[str]] = {view_id: set() for view_id in rows}
+    in_dataset = set()
+    for field in columns:
+        try:
+            expected = typed_row((field,), canonical)[field.name]
+        except (TypeError, ValueError, OverflowError):
+            continue
+        given = {
+            view_id: row.values[field.name]
+            for view_id, row in rows.items()
+            if field.name in row.values and misfit(field, row.values[field.name]) is None
+        }
+        values = list(given.values())
+        if len(values) > 1 and values[0] != expected and all(value == values[0] for value in values):
+            in_dataset.add(field.name)
+            continue
+        for view_id, value in given.items():
+            if value != expected:
+                in_views[view_id].add(field.name)
+    return _OtherColumns(frozenset(in_dataset), in_views)
 
 
 def _row_faults(row: Row, view_id: str, differing: set[str], size: Size | None) -> Iterator[Finding]:

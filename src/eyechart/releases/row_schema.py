@@ -23,6 +23,8 @@ _INT64 = range(-(1 << 63), 1 << 63)
 _EXACT_FLOAT = 1 << 53
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # datasets takes columns of these names for pictures.
+# Texts that Arrow's reader of JSON takes for a time if no other text stands in their column.
+_TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d(?::?\d\d(?::?\d\d)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII)
 _PICTURE_NAME = re.compile(r"(?:.*_)?file_names?")
 _CROISSANT = {"string": "sc:Text", "int64": "sc:Integer", "float64": "sc:Float", "bool": "sc:Boolean"}
 
@@ -102,7 +104,8 @@ def foreign_schema(rows: Iterable[Mapping[str, object]]) -> tuple[tuple[Field, .
     """Return the columns of the foreign fields of a whole collection, each of one type, and what must be told of them.
 
     Numbers with and without a fraction become float64, other mixed values text. A field that holds anything else, or
-    whose name a reader would take for a picture, is no column.
+    whose name a reader would take for a picture, is no column; nor are texts that are all dates, which readers of JSON
+    take for times.
 
     Args:
         rows: The foreign fields of every question.
@@ -124,6 +127,8 @@ def foreign_schema(rows: Iterable[Mapping[str, object]]) -> tuple[tuple[Field, .
             told.append(
                 f"the field {name} stands in dataset.json only: it holds more than texts, numbers and truth values"
             )
+        elif all(isinstance(entry, str) and _TIME.fullmatch(entry) for entry in entries):
+            told.append(f"the field {name} stands in dataset.json only: datasets would read its dates as times")
         else:
             kind = _common_kind(entries)
             fields.append(Field(name, kind))

@@ -16,6 +16,7 @@ from eyechart.stats.option_order import (
     count_orders,
     describe_order,
     find_shift,
+    find_turned_view,
     say_text_accuracy,
 )
 
@@ -40,15 +41,21 @@ def check_option_order(table: RunTable) -> list[Finding]:
     itself, which is said and blocks nothing.
     """
     pairs: dict[str, list[OrderPair]] = {}
-    for (row, _, _), cell in table.cells.items():
+    by_condition: dict[str, dict[str, list[OrderPair]]] = {}
+    for (row, condition, _), cell in table.cells.items():
         if cell.pair is not None:
-            question = table.questions[row]
-            pairs.setdefault(question.base_id or question.id, []).append(cell.pair)
-    test = count_orders(pairs)
+            base_id = table.questions[row].base_id or table.questions[row].id
+            pairs.setdefault(base_id, []).append(cell.pair)
+            by_condition.setdefault(table.conditions[condition], {}).setdefault(base_id, []).append(cell.pair)
+    is_given = table.run.model.provider in _GIVEN_ELSEWHERE
+    test, where = count_orders(pairs), ""
     if not test.is_alarm:
-        return []
-    found = f"{describe_order(test)}; {_text_accuracy(table)}"
-    if table.run.model.provider in _GIVEN_ELSEWHERE:
+        turned = find_turned_view(by_condition) if is_given else None
+        if turned is None:
+            return []
+        test, where = turned[1], f"in view {turned[0]} "
+    found = f"{where}{describe_order(test)}; {_text_accuracy(table)}"
+    if is_given:
         text = f"{found}. {GIVEN_UNDER_ANOTHER_ORDER}"
         return [Finding(code=Code.OPTION_ORDER, level="error", message=text)]
     shift = find_shift(pairs)

@@ -152,6 +152,25 @@ def count_orders(pairs: Mapping[str, Sequence[OrderPair]]) -> OrderTest:
     return OrderTest(sum(map(len, given)), len(given), mismatched, p, is_alarm=is_many and p < _CLEAR_P)
 
 
+def find_turned_view(pairs: Mapping[str, Mapping[str, Sequence[OrderPair]]]) -> tuple[str, OrderTest] | None:
+    """Return the view whose answers alone belong to another order, the clearest one first; None if there is none.
+
+    Over all views such a view is outvoted. The threshold is divided by the number of views.
+
+    Args:
+        pairs: View → question → the pairs of its responses.
+
+    Example:
+        >>> turned = {f"q{n}": [OrderPair(letter=1, named=0, n_options=4)] for n in range(10)}
+        >>> right = {f"q{n}": [OrderPair(letter=0, named=0, n_options=4)] for n in range(10)}
+        >>> find_turned_view({"original": right, "crop_3x": turned})[0]
+        'crop_3x'
+    """
+    tests = {view: count_orders(own) for view, own in pairs.items()}
+    clear = {view: test for view, test in tests.items() if test.is_alarm and test.p * len(tests) < _CLEAR_P}
+    return min(clear.items(), key=lambda found: found[1].p, default=None)
+
+
 def find_shift(pairs: Mapping[str, Sequence[OrderPair]]) -> LetterShift | None:
     """Return a permutation of the letters that accounts for at least half of all answers whose letter it moves.
 

@@ -160,6 +160,8 @@ def read_answers(
         if question_id not in ids or shown not in views:
             raise SystemExit(f"error: {place}: unknown id or view: {question_id!r}, {shown!r}")
         text = row[column]
+        if row.get("error") not in (None, "", False) and not str(text or "").strip():
+            text = None  # what failed is no empty answer
         state = str(row.get("state") or ("transient" if text is None else "answered"))
         if state not in STATES:
             raise SystemExit(f"error: {place}: state {state!r}, not one of {', '.join(sorted(STATES))}")

@@ -35,13 +35,14 @@ NOUN_LINK = re.compile(
     rf"(?:\s(?:{_IS})\b|'s\b|\.?\s?(?::|=|→|⇒|->|=>|–|—)|\s-\s|-(?=[A-Z]\b))",
     re.IGNORECASE,
 )
-FILLING = re.compile(
+_FILLING = (
     r"(?:[\s,]{0,2}(?:(?:most\s)?(?:likely|probably|clearly|definitely|indeed|therefore|simply|surely|thus|obviously|just"
     r"|still|certainly|actually|hence|be|is)\b,?"
     r"|(?:the\s)?(?:correct\s)?(?:option|choice|letter|answer|selection)\b(?:\s(?:is|labell?ed|marked|number|letter))?\s?:?)"
-    r"){0,4}",
-    re.IGNORECASE,
+    r"){0,4}"
 )
+FILLING = re.compile(_FILLING, re.IGNORECASE)
+FILLING_SINCE_2 = re.compile(_FILLING.replace(r"[\s,]", r"[\s,:]"), re.IGNORECASE)
 
 # --- English: subject, verb, letter ---------------------------------------------------------------------------------
 
@@ -78,6 +79,8 @@ CONDITION = re.compile(r"\bif\b|\bhad (?:it|the|this|that)\b|\bwere (?:it|the)\b
 OTHER_CASE = re.compile(
     r"\b(?:otherwise|or else|if not),?\s(?:the\s|my\s)?(?:correct\s|right\s|best\s)?\Z", re.IGNORECASE
 )
+OWN_CASE = re.compile(r"\bif\b[^.;\n]{1,80}, (?:then )?(?:the |my )?(?:correct |right |best |final )?\Z", re.IGNORECASE)
+CASE_BEFORE = re.compile(r"\bif\b[^.\n;]{1,120}[;,.\n]\s?(?:but |and |whereas |while )?\Z", re.IGNORECASE)
 FORCED_CHOICE = re.compile(r"\bif (?:I|we) (?:had|have|must|were forced|were to|need)\b|\bif forced\b", re.IGNORECASE)
 CONDITIONAL_VERB = re.compile(r"\b(?:would|might|could)\b", re.IGNORECASE)
 

@@ -80,7 +80,7 @@ def _after_nouns(passage: Passage) -> Iterator[_Declared]:
         if ended.group() and noun != "answer":  # "options: A. red" introduces, "answers: B" declares
             continue
         link = cues.NOUN_LINK.match(text, ended.end())
-        position = _letter_after_words(text, link.end()) if link else None
+        position = _letter_after_words(text, link.end(), passage.version) if link else None
         if position is None and noun in {"answer", "ans", "choice"}:
             position = _unlinked(text, end)
         if position is not None:
@@ -95,9 +95,9 @@ def _word_before(text: str, start: int) -> str:
     return words[-1].lower().strip("\"'([") if words else ""
 
 
-def _letter_after_words(text: str, start: int) -> int | None:
+def _letter_after_words(text: str, start: int, version: int) -> int | None:
     """Return where a letter stands after optional filling words and opening marks."""
-    filled = cues.FILLING.match(text, start)
+    filled = (cues.FILLING if version == 1 else cues.FILLING_SINCE_2).match(text, start)
     for begin in (filled.end() if filled else start, start):
         gap = _GAP.match(text, begin)
         position = gap.end() if gap else begin
@@ -133,7 +133,7 @@ def _after_verbs(passage: Passage) -> Iterator[_Declared]:
         if subject is None or cues.HYPOTHETICAL.search(before[: subject.start()]):
             continue
         ended = cues.VERB_END.match(text, start + len(verb))
-        position = _letter_after_words(text, ended.end()) if ended else None
+        position = _letter_after_words(text, ended.end(), passage.version) if ended else None
         if position is not None:
             yield _Declared(start - len(before) + subject.start(), position)
 
@@ -210,7 +210,9 @@ def _judge(passage: Passage, declared: _Declared) -> Finding | None:
     if is_echo(text, start, passage.options.letters):
         return None
     before = text[max(0, declared.begin - 40) : declared.begin]
-    is_other_case = passage.version > 1 and cues.OTHER_CASE.search(before) is not None
+    is_other_case = passage.version > 1 and (
+        cues.OTHER_CASE.search(before) is not None or _is_one_of_two_cases(text, declared.begin)
+    )
     if is_other_case or rival_after(text, start + 1, passage.version):
         return Finding("declaration", None, declared.begin, start + 1, "conflict")
     return passage.finding("declaration", letter, start, start + 1)
@@ -225,6 +227,16 @@ def _is_hypothetical(text: str, declared: _Declared) -> bool:
         cues.CONDITIONAL_VERB.search(text, declared.begin, declared.letter_start) is not None
         and cues.CONDITION.search(text, begin, declared.begin) is not None
         and cues.FORCED_CHOICE.search(text, begin, declared.begin) is None
+    )
+
+
+def _is_one_of_two_cases(text: str, begin: int) -> bool:
+    """Return whether it says "if it is red, the answer is A; if it is blue, the answer is B"."""
+    case = cues.OWN_CASE.search(text, max(0, begin - 100), begin)
+    return (
+        case is not None
+        and cues.FORCED_CHOICE.search(text, max(0, case.start() - 160), begin) is None
+        and cues.CASE_BEFORE.search(text, max(0, case.start() - 160), case.start()) is not None
     )
 
 

@@ -122,6 +122,8 @@ def find_contained_text(passage: Passage) -> Finding | None:
         and not passage.is_rejected(occurrence.start, occurrence.end)
         and (passage.version == 1 or not _NO_IN_PASSING.match(passage.lowered, occurrence.start))
     ]
+    if passage.version > 1:
+        found = [one for one in found if not _says_how_many(passage, one.start, one.end)] or found
     letters = {passage.options.letters[occurrence.choice] for occurrence in found}
     if not letters:
         return None
@@ -134,6 +136,11 @@ def find_contained_text(passage: Passage) -> Finding | None:
     if letter in passage.options.duplicated:
         return Finding("contained_text", None, last.start, last.end, "duplicate_choice")
     return Finding("contained_text", letter, last.start, last.end)
+
+
+def _says_how_many(passage: Passage, start: int, end: int) -> bool:
+    """Return whether an option "No" is found in "no cars", where it answers only if nothing else does."""
+    return passage.lowered[start:end] == "no" and re.match(r" [^\W\d_]", passage.text[end : end + 2]) is not None
 
 
 def find_number_word(passage: Passage) -> Finding | None:

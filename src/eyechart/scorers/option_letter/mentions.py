@@ -51,11 +51,22 @@ _NEGATING_PAIRS = frozenset(
     | {f"no {noun}" for noun in ("clue", "evidence", "idea", "indication", "sign", "way", "es", "son")}
     | {f"{verb} out" for verb in ("rule", "ruled", "rules", "ruling")}
 )
+_NEGATING_PAIRS_SINCE_2 = _NEGATING_PAIRS | {
+    f"least {word}" for word in ("likely", "plausible", "probable", "suitable")
+}
+# What others are said to think is not the model's own answer: "you might think the answer is B", "some would say B".
+_ASCRIBED = re.compile(
+    r"\b(?:(?:you|one) (?:might|may|would) (?:\w+ly |be tempted to |at first )?"
+    r"(?:think|assume|believe|expect|guess|say)"
+    r"|(?:some|someone|many|people|others|the user|users) (?:(?:might|may|would|could) )?(?:\w+ly )?"
+    r"(?:think|assume|believe|expect|guess|say|argue|claim|suggest)s?)\b",
+    re.IGNORECASE,
+)
 _NO_NEGATION = frozenset(
     {"no doubt", "without doubt", "a doubt", "any doubt"}
     | {f"not {adverb}" for adverb in ("just", "mistaken", "only", "surprisingly", "wrong")}
 )
-_TRIGGERS = _NEGATORS | {pair.split()[1] for pair in _NEGATING_PAIRS}
+_TRIGGERS = _NEGATORS | {pair.split()[1] for pair in _NEGATING_PAIRS_SINCE_2}
 _WORD_EDGE = "\"'()[]{}<>|"
 _FOREIGN_CLAUSE_WORDS = words("aber ma maar mais mas pero sino sondern")
 _NONE_OF = re.compile(r"\bnone of\b", re.IGNORECASE)
@@ -207,7 +218,8 @@ def is_negated_before(text: str, start: int, version: int, n_words: int = 6) -> 
         if negator is not None and (version == 1 or not _CJK_ATTRIBUTE.search(clause, negator.end())):
             return True
     words = clause.lower().split()
-    if version > 1 and _NONE_OF.search(clause) and _CLAUSE_WORDS.isdisjoint(words):
+    is_of_none = version > 1 and (_NONE_OF.search(clause) or _ASCRIBED.search(clause))
+    if is_of_none and _CLAUSE_WORDS.isdisjoint(words):
         return True
     return _has_negator(words, n_words, version)
 
@@ -216,13 +228,14 @@ def _has_negator(words: list[str], n_words: int, version: int) -> bool:
     """Return whether one of the last ``n_words + 1`` words negates, read backwards to the beginning of the clause."""
     bare = [word.strip(_WORD_EDGE) for word in words[-n_words - 2 :]]
     negators = _NEGATORS if version == 1 else _NEGATORS_SINCE_2
+    pairs = _NEGATING_PAIRS if version == 1 else _NEGATING_PAIRS_SINCE_2
     if _TRIGGERS.isdisjoint(bare) and negators.isdisjoint(bare) and not any(word.endswith("n't") for word in bare):
         return False
     for index in range(len(bare) - 1, max(len(bare) - n_words - 2, -1), -1):
         word = bare[index]
         previous = bare[index - 1] if index else ""
         following = bare[index + 1] if index + 1 < len(bare) else ""
-        if f"{previous} {word}" in _NEGATING_PAIRS:
+        if f"{previous} {word}" in pairs:
             return version == 1 or not _is_denied_exception(bare[: index + 1])
         begins_clause = word in _CLAUSE_WORDS or (version > 1 and word in _FOREIGN_CLAUSE_WORDS)
         if begins_clause or (word == "and" and following in _CLAUSE_AFTER_AND):
