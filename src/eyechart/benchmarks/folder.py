@@ -29,7 +29,7 @@ __all__ = ["FolderKind"]
 
 # Where the bytes lie is no part of which questions are asked.
 _PATH_OPTIONS = frozenset({"file", "image_root"})
-_COLUMN_OPTIONS = {
+_COLUMN_OPTIONS: dict[str, Role] = {
     "id_column": "id",
     "image_column": "image",
     "question_column": "question",
