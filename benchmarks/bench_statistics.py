@@ -91,7 +91,7 @@ def analyse(rng: np.random.Generator) -> None:
         percentile_interval(draws)
     with timed("ranks of 30 models, 29 views"):
         for view in range(N_VIEWS):
-            rank_models(values[..., view], present[..., view], clusters, weights=weights)
+            rank_models(values[..., view], present[..., view], clusters)
     curve = slice(N_VIEWS - SCALES.size, N_VIEWS)
     with timed("thresholds, 30, B = 2000"):
         estimate_threshold(values[..., curve], present[..., curve], chance, clusters, np.log2(SCALES), weights=weights)

@@ -22,7 +22,10 @@ from eyechart.figures import format_count
 
 # Patterns and tables that name the marks which are taken out or escaped; none of these is printed.
 KEEPERS = frozenset(
-    {"_output.py", "characters.py", "literals.py", "mentions.py", "replies.py", "scorer.py", "screens.py"}
+    {
+        *("_cells.py", "_output.py", "characters.py", "literals.py", "mentions.py", "replies.py", "scorer.py"),
+        "screens.py",
+    }
 )
 
 ESCAPES = "\x1b]0;planted\x07 \x9b2J \x7f \u202eback \r"

@@ -68,7 +68,7 @@ def test_own_runs_of_any_benchmark_are_ranked_with_interval_and_n(study):
     assert own[0].cells["original"].percent >= own[1].cells["original"].percent
     for row in own:
         for cell in row.cells.values():
-            assert cell.low <= cell.percent <= cell.high
+            assert (cell.low, cell.high) == (None, None)  # five or six pictures are too few for an interval
             assert cell.n_questions in {5, 6}
     guessing = board.rows[-1]
     assert (guessing.kind, guessing.cells["original"].percent) == ("reference", 25.0)

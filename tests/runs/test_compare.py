@@ -211,6 +211,49 @@ def test_too_few_questions_give_every_place_and_no_p(make, tmp_path):
     assert all(one.contrast.p is None for one in result.differences)
 
 
+def with_missing(side, is_missing):
+    """The side without the answers to some questions, by their number."""
+    cells = {key: cell for key, cell in side.table.cells.items() if not is_missing(key[0])}
+    return type(side)(side.label, msgspec.structs.replace(side.table, cells=cells))
+
+
+def test_a_run_that_ends_early_does_not_turn_the_places_round(make, tmp_path):
+    """Places came from the 40 questions that all three answered, differences from those that each pair answered."""
+    n = 160
+    rules = {"a": lambda i: i < 38 or i >= 98, "b": lambda i: i >= 38, "c": lambda i: i % 2 == 0}
+    sides = []
+    for name, is_right in rules.items():
+
+        def script(ask, is_right=is_right):
+            return "A" if is_right(int(ask.identity.question_id.removeprefix("q"))) else "B"
+
+        sides.append(make_side(make, tmp_path / name, script, name=name, n=n, views="original"))
+    result = compare_runs([sides[0], sides[1], with_missing(sides[2], lambda i: i >= 40)], SCORER, DiffOptions())
+    assert result.left_out == ("c",)
+    assert {one.contrast.n_questions for one in result.differences} == {result.n_questions} == {n}
+    assert [rank.accuracy.n_questions for rank in result.ranks] == [n, n]
+    few = compare_runs([*sides[:2], with_missing(sides[2], lambda i: i % 20 == 0)], SCORER, DiffOptions())
+    assert few.left_out == ()
+    assert {one.contrast.n_questions for one in few.differences} == {few.n_questions} == {n - n // 20}
+
+
+def test_one_model_stands_above_another_only_where_their_difference_is_claimed(make, tmp_path):
+    rates = {"a": 0.9, "b": 0.75, "c": 0.55, "d": 0.5}
+    sides = [
+        make_side(make, tmp_path / name, right_at({}, seed=name, default=rate), name=name, n=100, views="original")
+        for name, rate in rates.items()
+    ]
+    result = compare_runs(sides, SCORER, DiffOptions())
+    place = {rank.label: rank for rank in result.ranks}
+    n_above = dict.fromkeys(rates, 0)
+    for one in result.differences:
+        first, second = one.contrast.condition, one.contrast.baseline
+        if one.contrast.p_adjusted <= 0.05:
+            n_above[second if one.contrast.value > 0 else first] += 1
+        assert one.contrast.p_adjusted >= one.contrast.p
+    assert {name: rank.best for name, rank in place.items()} == {name: 1 + count for name, count in n_above.items()}
+
+
 def test_null_models_are_called_different_no_more_often_than_promised(make, tmp_path):
     side = make_side(make, tmp_path / "a", right_at({}, seed="base"), name="a", views="original", n=60)
     rng = np.random.default_rng(0)

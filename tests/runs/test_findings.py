@@ -58,9 +58,10 @@ def test_each_contrast_gives_the_sentence_it_supports(one, code, words):
 
 
 def test_many_questions_about_few_pictures_are_not_called_few_questions():
-    one = msgspec.structs.replace(contrast(p=None), n_questions=240, n_clusters=6)
+    one = msgspec.structs.replace(contrast(p=None), n_questions=240, n_clusters=6, low=None, high=None)
     (finding,) = find([one], CONDITIONS)
     assert "cannot be told apart on so few pictures" in finding.text
+    assert "too few pictures for an interval" in finding.text
 
 
 def test_numbers_in_a_sentence_are_those_of_the_record():

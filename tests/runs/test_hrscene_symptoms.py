@@ -171,7 +171,8 @@ def test_published_metrics_are_never_computed(needles, tmp_path, capsys):
     grid = json.loads(capsys.readouterr().out)["grids"][1]
     for name in ("perf", "size", "region", "region_std", "region_map_gap", "region_rarefied"):
         assert grid[name]["n_questions"] == 6, name
-        assert grid[name]["low"] <= grid[name]["value"] <= grid[name]["high"], name
+        assert grid[name]["low"] is None, name  # six pictures are too few for an interval
+        assert grid[name]["high"] is None, name
     assert len(grid["curve"]) == 5
     assert grid["noise_floor"] == 0.0
 

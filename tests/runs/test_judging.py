@@ -74,7 +74,7 @@ def test_mean_over_rotations_and_all_rotations_right_are_told_apart(here, capsys
     assert run_official("replay/answers.jsonl") == 0
     assert proportions(here)["mean over rotations"] == (0.875, 2)
     assert proportions(here)["all rotations right"] == (0.5, 2)
-    assert "original: all rotations right 50.0 % [" in capsys.readouterr().err
+    assert "original: all rotations right 50.0 [too few pictures] %" in capsys.readouterr().err
 
 
 def test_our_own_rotations_have_the_same_two_numbers(here):

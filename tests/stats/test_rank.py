@@ -4,21 +4,40 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from eyechart.errors import StatisticsError
-from eyechart.stats.bootstrap import draw_weights
 from eyechart.stats.clusters import cluster_sums, find_clusters
-from eyechart.stats.rank import covariance_of_means, rank_models
+from eyechart.stats.rank import rank_models
+from eyechart.stats.sign_flip import sign_flip
 
 
-def _rank(values, present=None, labels=None, n_resamples=500):
+def _rank(values, present=None, labels=None, n_flips=499):
     clusters = find_clusters(list(range(len(values))) if labels is None else labels)
-    weights = draw_weights(clusters.n_clusters, np.random.default_rng(0), n_resamples=n_resamples)
-    return rank_models(values, values >= 0 if present is None else present, clusters, weights=weights)
+    return rank_models(values, values >= 0 if present is None else present, clusters, n_flips=n_flips)
 
 
-def test_covariance_of_means_equals_r(paired, expected):
-    sums = cluster_sums(paired.values, paired.clusters)
-    found = covariance_of_means(sums, paired.clusters.sizes * 1.0)
-    assert found == pytest.approx(np.array(expected["d1_cov_of_means_CR1"]), abs=1e-12)
+def test_always_right_and_never_right_are_told_apart():
+    """Their difference has no variance, which once was read as no difference: p = 1.0, places 1-2 and 2."""
+    n = 160
+    values = np.stack([np.ones(n), np.zeros(n), np.arange(n) < n / 2], axis=1).astype(float)
+    sets = _rank(values)
+    assert list(zip(sets.best.tolist(), sets.worst.tolist(), strict=True)) == [(1, 1), (3, 3), (2, 2)]
+
+
+@settings(max_examples=40)
+@given(st.integers(2, 5), st.integers(20, 60), st.integers(1, 4), st.integers(0, 2**32 - 1))
+def test_an_adjusted_p_is_never_below_the_sign_flip_p_of_its_pair(k, n, per_image, seed):
+    rng = np.random.default_rng(seed)
+    values = (rng.random((n, k)) < rng.random(k)).astype(float)
+    labels = list(np.arange(n) // per_image)
+    sets = _rank(values, labels=labels)
+    clusters = find_clusters(labels)
+    if clusters.n_questions**2 / (clusters.sizes**2).sum() < 10:
+        assert (sets.p_adjusted == 1.0).all()
+        return
+    for i in range(k):
+        for j in range(i):
+            raw = float(sign_flip(cluster_sums(values[:, i] - values[:, j], clusters)).mid)
+            assert sets.p[i, j] == sets.p[j, i] == pytest.approx(raw)
+            assert sets.p_adjusted[i, j] >= raw
 
 
 @settings(max_examples=30)
@@ -64,7 +83,7 @@ def test_tied_models_are_rarely_told_apart():
     for seed in range(150):
         rng = np.random.default_rng(seed)
         values = (rng.random((150, 5)) < rng.random(150)[:, None]).astype(float)
-        wrong += (_rank(values, labels=list(np.arange(150) // 2), n_resamples=400).best > 1).any()
+        wrong += (_rank(values, labels=list(np.arange(150) // 2), n_flips=399).best > 1).any()
     assert wrong <= 0.05 * 150 + 6
 
 

@@ -120,10 +120,14 @@ def test_groups_with_other_chance_levels_are_found(rates, is_found):
 
 
 @pytest.mark.parametrize(
-    ("n_questions", "n_clusters", "is_found"), [(30, 20, False), (29, 29, True), (300, 19, True), (0, 0, True)]
+    ("n_questions", "n_clusters", "is_found"), [(30, 10, False), (29, 29, True), (300, 9, True), (0, 1, True)]
 )
 def test_groups_too_small_for_p_are_found(n_questions, n_clusters, is_found):
-    assert (check_size(n_questions, n_clusters) is not None) == is_found
+    assert (check_size(spread_evenly(n_questions, n_clusters)) is not None) == is_found
+
+
+def spread_evenly(n_questions, n_clusters):
+    return find_clusters([index % n_clusters for index in range(n_questions)])
 
 
 @pytest.mark.parametrize(
@@ -131,7 +135,7 @@ def test_groups_too_small_for_p_are_found(n_questions, n_clusters, is_found):
     [(1, 1, "1 question on 1 image:"), (2, 1, "2 questions on 1 image:"), (21, 15, "21 questions on 15 images:")],
 )
 def test_one_is_counted_in_the_singular(n_questions, n_clusters, words):
-    assert check_size(n_questions, n_clusters).message.startswith(words)
+    assert check_size(spread_evenly(n_questions, n_clusters)).message.startswith(words)
 
 
 def test_shared_images_are_said():

@@ -46,6 +46,7 @@ def show_summary(summary: "Summary") -> None:
 
 def _show_tables(summary: "Summary") -> None:
     """Print the tables of views, grids and averages; what rotations give is said beside them."""
+    from eyechart.figures import format_estimate
     from eyechart.reports import average_table, grid_tables, render_table
     from eyechart.runs.rotations import ROTATION_NAMES
 
@@ -55,8 +56,7 @@ def _show_tables(summary: "Summary") -> None:
         show_table(table)
     for one in summary.proportions:
         if one.name in ROTATION_NAMES:
-            span = f"{100 * one.value:.1f} % [{100 * one.low:.1f}, {100 * one.high:.1f}]"
-            say(f"{one.condition}: {one.name} {span}, n = {one.n_questions} questions")
+            say(f"{one.condition}: {one.name} {format_estimate(one)} %, n = {one.n_questions} questions")
 
 
 def say_departures(summary: "Summary") -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from eyechart.cli._events import PartProgress
 from eyechart.runs.spending import answer_dollars
 from eyechart.schema import Response, TokenPrice
-from eyechart.stats.proportion import wilson
+from eyechart.stats.intervals import wilson
 
 _Z_95 = 1.959963984540054
 

@@ -147,6 +147,8 @@ def _show(comparison: "Comparison") -> None:
     for rule in comparison.rules:
         say(f"{rule.level}: {rule.code}: {rule.message}")
     counts = format_n(comparison.n_questions, comparison.n_clusters)
+    if comparison.left_out:
+        say(f"left out, because more than a tenth of their answers are missing: {', '.join(comparison.left_out)}")
     if comparison.ranks:
         _show_ranks(comparison, counts)
     else:

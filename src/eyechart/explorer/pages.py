@@ -22,7 +22,14 @@ from eyechart.explorer.filters import (
 )
 from eyechart.explorer.links import N_PER_PAGE, Links
 from eyechart.explorer.study import CROP, ExploredRun, Study
-from eyechart.figures import format_contrast, format_count, format_n, format_p, format_percent, format_px
+from eyechart.figures import (
+    format_contrast,
+    format_count,
+    format_estimate,
+    format_n,
+    format_p,
+    format_px,
+)
 from eyechart.runs.findings import is_claimed
 from eyechart.schema import Contrast
 from eyechart.stats.arrays import Bools
@@ -356,6 +363,5 @@ def _headline(run: ExploredRun) -> str:
     """Return the accuracy under the baseline with its interval and n."""
     for estimate in run.summary.estimates:
         if estimate.condition == run.baseline and estimate.subset is None:
-            low, high = format_percent(estimate.low), format_percent(estimate.high)
-            return f"{format_percent(estimate.value)} % [{low}, {high}], n = {format_count(estimate.n_questions)}"
+            return f"{format_estimate(estimate)} %, n = {format_count(estimate.n_questions)}"
     return "not scored"

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from eyechart.errors import StoreError
 from eyechart.figures._numbers import (
     MISSING,
+    NO_INTERVAL,
     NOT_SCORED,
     format_acuity,
     format_contrast,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MISSING",
     "NOT_SCORED",
+    "NO_INTERVAL",
     "PICTURE_SUFFIXES",
     "accuracies",
     "format_acuity",

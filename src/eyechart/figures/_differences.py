@@ -30,10 +30,12 @@ def draw_difference(axes: "Axes", place: float, contrast: Contrast, *, is_uprigh
     """
     holds = is_significant(contrast)
     colour = ACCENT if holds else MUTED
-    interval, middle = ([contrast.low, contrast.high], [place, place]), ([contrast.value], [place])
+    middle = ([contrast.value], [place])
     if is_upright:
-        interval, middle = interval[::-1], middle[::-1]
-    axes.plot(*interval, color=colour, linewidth=1.5 if holds else 0.9)
+        middle = middle[::-1]
+    if contrast.interval is not None:
+        line = (contrast.interval, (place, place))
+        axes.plot(*(line[::-1] if is_upright else line), color=colour, linewidth=1.5 if holds else 0.9)
     axes.plot(
         *middle,
         linestyle="none",
@@ -48,9 +50,8 @@ def draw_difference(axes: "Axes", place: float, contrast: Contrast, *, is_uprigh
 
 def points_limits(contrasts: Sequence[Contrast]) -> tuple[float, float]:
     """Return the ends of an axis that holds all intervals, in whole tens of points on both sides of 0."""
-    low = floor(min(-_SMALLEST_RANGE, *(contrast.low for contrast in contrasts)) * 10) / 10
-    high = ceil(max(_SMALLEST_RANGE, *(contrast.high for contrast in contrasts)) * 10) / 10
-    return low, high
+    reach = [bound for contrast in contrasts for bound in (contrast.value, *(contrast.interval or ()))]
+    return floor(min(-_SMALLEST_RANGE, *reach) * 10) / 10, ceil(max(_SMALLEST_RANGE, *reach) * 10) / 10
 
 
 def points_ticks(low: float, high: float, most: int) -> tuple[list[float], list[str]]:

@@ -12,6 +12,7 @@ MINUS = "−"
 TIMES = "×"
 MISSING = "–"
 NOT_SCORED = "not scored"
+NO_INTERVAL = "[too few pictures]"
 
 _SMALLEST_P = 0.001
 _LONGEST_LABEL = 28
@@ -52,7 +53,10 @@ def format_estimate(estimate: Estimate | None) -> str:
     """
     if estimate is None:
         return NOT_SCORED
-    return f"{format_percent(estimate.value)} [{format_percent(estimate.low)}, {format_percent(estimate.high)}]"
+    if estimate.interval is None:
+        return f"{format_percent(estimate.value)} {NO_INTERVAL}"
+    low, high = estimate.interval
+    return f"{format_percent(estimate.value)} [{format_percent(low)}, {format_percent(high)}]"
 
 
 def format_contrast(contrast: Contrast | None) -> str:
@@ -66,7 +70,10 @@ def format_contrast(contrast: Contrast | None) -> str:
         return MISSING
     if contrast.blocked_by:
         return f"blocked: {', '.join(contrast.blocked_by)}"
-    return f"{format_points(contrast.value)} [{format_points(contrast.low)}, {format_points(contrast.high)}]"
+    if contrast.interval is None:
+        return f"{format_points(contrast.value)} {NO_INTERVAL}"
+    low, high = contrast.interval
+    return f"{format_points(contrast.value)} [{format_points(low)}, {format_points(high)}]"
 
 
 def format_p(p: float | None) -> str:

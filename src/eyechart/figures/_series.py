@@ -72,7 +72,7 @@ def is_significant(contrast: Contrast) -> bool:
     nothing blocks the contrast.
     """
     is_below = contrast.p_adjusted is not None and contrast.p_adjusted < 1 - contrast.confidence
-    return is_below and not contrast.low <= 0 <= contrast.high and not contrast.blocked_by
+    return is_below and contrast.excludes_0 and not contrast.blocked_by
 
 
 def resolution_points(summary: Summary) -> tuple[Point, ...]:

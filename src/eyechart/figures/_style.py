@@ -129,7 +129,10 @@ def draw_estimates(
     axes.errorbar(
         places,
         [one.value for one in estimates],
-        yerr=[[one.value - one.low for one in estimates], [one.high - one.value for one in estimates]],
+        yerr=[
+            [0.0 if one.low is None else one.value - one.low for one in estimates],
+            [0.0 if one.high is None else one.high - one.value for one in estimates],
+        ],
         color=look.colour,
         marker=look.marker,
         linestyle=look.dashes,
@@ -154,7 +157,8 @@ def draw_chance(
     """
     if chance is None:
         return
-    is_covered = any(estimate.low - 0.02 < chance + _LABEL_HEIGHT and estimate.high > chance for estimate in at_right)
+    spans = [one.interval or (one.value, one.value) for one in at_right]
+    is_covered = any(low - 0.02 < chance + _LABEL_HEIGHT and high > chance for low, high in spans)
     axes.axhline(chance, color=MUTED, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1.5)
     if not is_written:
         return

@@ -127,7 +127,8 @@ def _draw_points(axes: "Axes", points: tuple[Point, ...], joined: frozenset[str]
         for number, point in enumerate(own):
             x, estimate = point.x or 1.0, point.estimate
             is_joined = point.condition.condition in joined
-            axes.vlines(x, estimate.low, estimate.high, color=style.colour, linewidth=0.8, alpha=0.7, zorder=2)
+            if estimate.interval is not None:
+                axes.vlines(x, *estimate.interval, color=style.colour, linewidth=0.8, alpha=0.7, zorder=2)
             axes.plot(
                 [x], [estimate.value], color=style.colour, marker=style.marker, linestyle="none", zorder=4,
                 markerfacecolor="white" if is_joined else style.colour,

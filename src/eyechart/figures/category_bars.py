@@ -63,7 +63,8 @@ class CategoryBars:
 
 def _draw_bar(axes: "Axes", place: int, estimate: Estimate) -> None:
     axes.barh(place, estimate.value, height=0.62, color=ACCENT, alpha=0.35, linewidth=0)
-    axes.plot([estimate.low, estimate.high], [place, place], color=INK, linewidth=0.9, solid_capstyle="butt")
+    if estimate.interval is not None:
+        axes.plot(estimate.interval, [place, place], color=INK, linewidth=0.9, solid_capstyle="butt")
     axes.plot([estimate.value], [place], marker="|", color=INK, markersize=5, linestyle="none")
     if estimate.chance is not None:
         axes.plot([estimate.chance] * 2, [place - 0.36, place + 0.36], color=INK, linewidth=1.1, linestyle=(0, (1, 1)))

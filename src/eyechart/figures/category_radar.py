@@ -45,7 +45,8 @@ class CategoryRadar:
                 draw_outline(target, chance, CHANCE_LOOK, "chance")
             draw_outline(target, [estimate.value for estimate in estimates], _LOOK, "accuracy, %")
             for place, estimate in enumerate(estimates):
-                draw_spoke(target, place, len(found), (estimate.low, estimate.high), INK)
+                if estimate.interval is not None:
+                    draw_spoke(target, place, len(found), estimate.interval, INK)
             target.set_xlim(-1.75, 1.75)
             target.set_ylim(-1.55, 1.35)
             target.legend(loc="upper left", frameon=False)

@@ -101,7 +101,8 @@ def _draw_original(axes: "Axes", original: Estimate | None) -> None:
     """Draw the accuracy on the untouched pictures as a line with its band."""
     if original is None:
         return
-    axes.axhspan(original.low, original.high, facecolor=INK, alpha=0.08, linewidth=0)
+    if original.interval is not None:
+        axes.axhspan(*original.interval, facecolor=INK, alpha=0.08, linewidth=0)
     axes.axhline(
         original.value,
         color=INK,

@@ -111,9 +111,10 @@ def _draw_cell(axes: "Axes", cell: RegionCell, n_columns: int, colours: "object"
 
 def _label(estimate: Estimate, n_columns: int) -> str:
     """Write a score with its interval where there is room for it."""
-    if n_columns > _MOST_WITH_INTERVAL:
+    if n_columns > _MOST_WITH_INTERVAL or estimate.interval is None:
         return f"{100 * estimate.value:.0f}"
-    return f"{100 * estimate.value:.0f}\n{100 * estimate.low:.0f}–{100 * estimate.high:.0f}"
+    low, high = estimate.interval
+    return f"{100 * estimate.value:.0f}\n{100 * low:.0f}–{100 * high:.0f}"
 
 
 def _notes(grid: GridSummary) -> list[str]:
@@ -121,8 +122,9 @@ def _notes(grid: GridSummary) -> list[str]:
     estimates = [cell.estimate for cell in grid.cells if cell.estimate is not None]
     counts = sorted({estimate.n_questions for estimate in estimates})
     n = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    widest = max((estimate.high - estimate.low) / 2 for estimate in estimates)
-    lines = [f"%, n = {n} per region; 95 % intervals within ±{100 * widest:.0f}"]
+    widths = [(one.interval[1] - one.interval[0]) / 2 for one in estimates if one.interval is not None]
+    within = f"95 % intervals within ±{100 * max(widths):.0f}" if widths else "too few pictures for intervals"
+    lines = [f"%, n = {n} per region; {within}"]
     if grid.region_map_gap is not None and grid.noise_floor is not None and grid.map_gap_p is not None:
         lines.append("hollow: cannot be told from the mean of all regions")
         lines.append(

@@ -168,14 +168,9 @@ def _draw_curve(axes: "Axes", points: tuple[Point, ...]) -> None:
     """Draw the line through the estimates and the band of their intervals."""
     scales = [point.x or 1.0 for point in points]
     estimates = [point.estimate for point in points]
-    axes.fill_between(
-        scales,
-        [estimate.low for estimate in estimates],
-        [estimate.high for estimate in estimates],
-        color=ACCENT,
-        alpha=0.16,
-        linewidth=0,
-    )
+    known = [(scale, one.interval) for scale, one in zip(scales, estimates, strict=True) if one.interval is not None]
+    lows, highs = [low for _, (low, _) in known], [high for _, (_, high) in known]
+    axes.fill_between([scale for scale, _ in known], lows, highs, color=ACCENT, alpha=0.16, linewidth=0)
     axes.plot(scales, [estimate.value for estimate in estimates], color=ACCENT, marker="o", zorder=3, clip_on=False)
 
 

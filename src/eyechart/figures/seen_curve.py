@@ -86,7 +86,8 @@ def _draw_bands(axes: "Axes", bands: tuple[SizeBand, ...]) -> None:
         middle, estimate = sqrt(low * high), band.estimate
         middles.append(middle)
         axes.hlines(estimate.value, low, high, color=ACCENT, linewidth=0.8, alpha=0.6, zorder=2)
-        axes.vlines(middle, estimate.low, estimate.high, color=ACCENT, linewidth=0.9, zorder=2)
+        if estimate.interval is not None:
+            axes.vlines(middle, *estimate.interval, color=ACCENT, linewidth=0.9, zorder=2)
         axes.annotate(
             format_count(estimate.n_questions),
             xy=(middle, 1.0),

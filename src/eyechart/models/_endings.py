@@ -38,7 +38,6 @@ ENDINGS: dict[Dialect, tuple[Ending, ...]] = {
         Ending(
             "stop", ("end_turn",), "https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html"
         ),
-        Ending("stop", ("normal",), "https://cloud.baidu.com/doc/WENXINWORKSHOP/s/jlil56u11"),
         Ending("length", ("length",), "https://platform.openai.com/docs/api-reference/chat/object"),
         Ending("length", ("model_length",), "https://docs.mistral.ai/api/#tag/chat"),
         Ending(

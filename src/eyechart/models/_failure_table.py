@@ -241,14 +241,20 @@ ACCOUNTS = (
         _VOLCENGINE,
         _codes(
             *("AccountOverdueError", "ServiceOverdue", "OperationDenied.ServiceOverdue"),
-            "SetLimitExceeded",
         ),
         example="The request failed because your account has an overdue balance.",
         hint=_CREDIT,
     ),
     FailureRow(
         Owner.ACCOUNT,
-        "https://platform.moonshot.ai/docs/api/errors",
+        "https://github.com/volcengine/MineContext/issues/328",
+        text=_text("has reached the set inference limit"),
+        example="Your account has reached the set inference limit for the model, and the service has been paused.",
+        hint=_QUOTA,
+    ),
+    FailureRow(
+        Owner.ACCOUNT,
+        "https://github.com/MoonshotAI/Kimi-K2/issues/5",
         _codes("exceeded_current_quota_error"),
         example="Your account is suspended, please check your plan and billing details",
         hint=_CREDIT,
@@ -318,7 +324,7 @@ ACCOUNTS = (
     ),
     FailureRow(
         Owner.ACCOUNT,
-        "https://huggingface.co/docs/inference-providers/pricing",
+        "https://github.com/huggingface/agents-course/issues/386",
         text=_text(r"exceeded your monthly (included )?credits"),
         example="You have exceeded your monthly included credits for Inference Providers.",
         hint=_CREDIT,

@@ -14,7 +14,7 @@ from eyechart.schema import Contrast, Estimate, Question, Response, Score, Value
 from eyechart.stats.arrays import Floats
 from eyechart.stats.clusters import cluster_sums, find_clusters
 from eyechart.stats.conditions import ScoreTable, accuracy_by_condition, contrasts_between
-from eyechart.stats.proportion import critical_t
+from eyechart.stats.intervals import critical_t
 
 MACRO_METHOD = "mean of group accuracies, linearised over images with one right and one wrong pseudo-question a group"
 _N_PSEUDO = 2

@@ -18,7 +18,7 @@ MEANINGS: dict[str, str] = {
     "SAME_INPUT": "both views give the model the same picture, so any difference is noise",
     "JUDGE_DRIFT": "the judge changed between the two sides",
     "SHARED_IMAGE": "several questions share a picture; intervals account for it",
-    "TINY_GROUP": "fewer than 30 questions or 20 pictures: interval only, no p",
+    "TINY_GROUP": "fewer than 30 questions: no p; fewer than 10 pictures of equal weight: no interval and no p",
     "MANY_TESTS": "many p-values are shown without correction",
     "OPTION_MIX": "the groups have different numbers of options, so different chance levels",
     "ITEM_ERRATA": "questions with known errors are included",

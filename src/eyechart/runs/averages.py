@@ -49,15 +49,15 @@ def estimate_averages(table: RunTable, values: Floats, present: Bools, scorer_id
                 name=f"average, {LABELS[rule]}",
                 condition=rule,
                 value=numbers.value,
-                low=numbers.low,
-                high=numbers.high,
+                low=numbers.low if numbers.has_interval else None,
+                high=numbers.high if numbers.has_interval else None,
                 n_questions=numbers.n_questions,
                 n_clusters=numbers.n_clusters,
                 method=AVERAGE_METHOD + note,
                 n_effective=numbers.n_effective,
                 n_missing=len(datasets) - numbers.n_questions,
                 scorer=scorer_id,
-                warnings=() if can_test(numbers.n_questions, numbers.n_clusters) else (Code.TINY_GROUP,),
+                warnings=() if can_test(numbers.n_questions, has_interval=numbers.has_interval) else (Code.TINY_GROUP,),
             )
         )
     return tuple(found)

@@ -19,7 +19,6 @@ from eyechart.runs.compared_readings import (
 from eyechart.runs.pairing import ONE_VIEW, Paired, Side, check_pairing, pair_sides, refuse
 from eyechart.schema import Contrast, Estimate, Value
 from eyechart.stats.arrays import Bools, Floats
-from eyechart.stats.bootstrap import draw_weights
 from eyechart.stats.clusters import Clusters, find_clusters
 from eyechart.stats.codes import Code
 from eyechart.stats.composite import compare_models
@@ -30,6 +29,8 @@ from eyechart.stats.findings import Finding, Level
 from eyechart.stats.rank import rank_models
 
 MAX_T = "max-t step-down"
+# Runs that lack more of the answers would leave little to compare the others on.
+ANSWERED_TO_PLACE = 0.9
 Kind = Literal["runs", "views", "ranks"]
 _TWO = 2
 
@@ -88,7 +89,7 @@ class Comparison(Value, frozen=True, kw_only=True):
         sides: Names of the sides; differences are later minus earlier.
         views: What was compared.
         scorer: Scorer of all sides.
-        n_questions: Questions that all sides share.
+        n_questions: Questions that all sides share; for ranks, that all sides answered.
         n_clusters: Pictures they are about.
         accuracies: Accuracy of each side per view, named ``side`` on ``view``.
         differences: One per view and pair of sides.
@@ -96,6 +97,7 @@ class Comparison(Value, frozen=True, kw_only=True):
         rules: What speaks against the comparison; evaluated before any difference.
         allowed: Errors that were allowed by name.
         family: What p was adjusted over, and how.
+        left_out: Runs that lack too many answers to stand in a table of ranks.
     """
 
     kind: Kind
@@ -110,10 +112,11 @@ class Comparison(Value, frozen=True, kw_only=True):
     rules: tuple[Rule, ...] = ()
     allowed: tuple[str, ...] = ()
     family: str = ""
+    left_out: tuple[str, ...] = ()
 
     def lies_below(self, limit: float) -> bool:
-        """Whether the interval of any difference lies entirely below ``limit``."""
-        return any(one.contrast.high < limit for one in self.differences)
+        """Whether the interval of any difference lies entirely below ``limit``; without an interval none does."""
+        return any(one.contrast.high is not None and one.contrast.high < limit for one in self.differences)
 
 
 class DiffOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -175,8 +178,26 @@ def compare_runs(sides: Sequence[Side], scorer: str, options: DiffOptions) -> Co
     shared = [view for view in sides[0].table.conditions if all(view in one.table.conditions for one in sides)]
     views = options.views or (("original",) if len(sides) > _TWO and "original" in shared else ())
     paired = pair_sides(sides, views)
-    blocking = blocking_answers(((side.label, side.table) for side in sides), paired.views)
-    return _compare(paired, scorer, options, kind="runs" if len(sides) == _TWO else "ranks", blocking=blocking)
+    if len(sides) == _TWO:
+        blocking = blocking_answers(((side.label, side.table) for side in sides), paired.views)
+        return _compare(paired, scorer, options, kind="runs", blocking=blocking)
+    answered = {side.label: float(paired.present[:, :, index].mean()) for index, side in enumerate(sides)}
+    kept = [side for side in sides if answered[side.label] >= ANSWERED_TO_PLACE]
+    left_out = tuple(side.label for side in sides if side not in kept)
+    if len(kept) < _TWO:
+        raise StatisticsError(
+            f"fewer than two runs answered {100 * ANSWERED_TO_PLACE:.0f} % of the questions: "
+            + ", ".join(f"{name} {100 * share:.0f} %" for name, share in answered.items()),
+            hint="ask what is missing: give the same run command again",
+        )
+    if left_out:
+        paired = pair_sides(kept, views)
+    # One table, one population: the questions that every run in it answered under every view.
+    complete = paired.present.all(axis=(1, 2), keepdims=True)
+    paired = msgspec.structs.replace(paired, present=np.broadcast_to(complete, paired.present.shape).copy())
+    blocking = blocking_answers(((side.label, side.table) for side in kept), paired.views)
+    compared = _compare(paired, scorer, options, kind="ranks", blocking=blocking)
+    return msgspec.structs.replace(compared, left_out=left_out)
 
 
 def _one_view(side: Side, condition: str) -> Side:
@@ -201,6 +222,7 @@ def _compare(
         rules = tuple(rule for rule in rules if rule.code != Code.HETEROGENEOUS_SETTINGS or _settings_differ(paired))
     rules = refuse(rules, options.allowed)
     clusters = find_clusters(paired.image_groups)
+    is_used = np.asarray(paired.present.any(axis=(1, 2)), dtype=np.bool_) | (kind != "ranks")
     differences, family = _differences(paired, clusters, scorer, options)
     ranks: tuple[Rank, ...] = ()
     if kind == "ranks":
@@ -211,8 +233,8 @@ def _compare(
         sides=tuple(side.label for side in paired.sides),
         views=paired.views,
         scorer=scorer,
-        n_questions=len(paired.ids),
-        n_clusters=clusters.n_clusters,
+        n_questions=int(is_used.sum()),
+        n_clusters=len(set(np.asarray(paired.image_groups)[is_used].tolist())),
         accuracies=_accuracies(paired, scorer, options.confidence),
         differences=_read_otherwise(paired, warned, options),
         ranks=ranks,
@@ -315,12 +337,9 @@ def _rank(
     present = np.asarray(np.repeat(complete[:, None], len(paired.sides), axis=1), dtype=np.bool_)
     labels = tuple(side.label for side in paired.sides)
     table = ScoreTable(values, present, paired.image_groups, labels, scorer=scorer)
-    weights = draw_weights(clusters.n_clusters, np.random.default_rng(options.seed))
-    sets = rank_models(values, np.asarray(present), clusters, weights=weights, confidence=options.confidence)
+    sets = rank_models(values, np.asarray(present), clusters, confidence=options.confidence)
     estimates = accuracy_by_condition(table, confidence=options.confidence)
-    is_tested = can_test(
-        sets.n_questions, len({group for group, is_used in zip(paired.image_groups, complete, strict=True) if is_used})
-    )
+    is_tested = can_test(sets.n_questions, has_interval=estimates[0].interval is not None)
     ranks = [
         Rank(
             label=estimate.condition,

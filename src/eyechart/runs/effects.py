@@ -30,6 +30,7 @@ from eyechart.stats.pilot import read_pilot
 from eyechart.stats.power import Design, detectable_difference
 from eyechart.stats.proportion import PROPORTION_METHOD, ProportionTable
 from eyechart.stats.ratio import ChanceCorrectedTable, correct_for_chance, estimate_ratios
+from eyechart.stats.small_samples import printed_bounds
 from eyechart.views import parse_view
 
 CHANCE_METHOD = "ratio of cluster sums by linearisation, t(G-1)"
@@ -82,7 +83,7 @@ def decompositions(
                 distraction=parts.distraction,
                 canvas=parts.canvas,
                 interaction=interaction,
-                is_order_dependent=interaction is not None and not interaction.low <= 0 <= interaction.high,
+                is_order_dependent=interaction is not None and interaction.excludes_0,
                 saturated_share=saturated.get(crop),
             )
         )
@@ -215,20 +216,21 @@ def _chance_corrected(scores: ScoreTable) -> tuple[Estimate, ...]:
         n_clusters = len(set(groups[np.asarray(scores.present)[:, index]]))
         if counts[index] == 0 or n_clusters < _FEWEST:
             continue
+        low, high = printed_bounds(table, index)
         found.append(
             Estimate(
                 name="chance-corrected accuracy",
                 condition=condition,
                 value=float(table.value[index]),
-                low=float(table.low[index]),
-                high=float(table.high[index]),
+                low=low,
+                high=high,
                 n_questions=int(counts[index]),
                 n_clusters=n_clusters,
                 method=CHANCE_METHOD,
                 n_missing=scores.n_questions - int(counts[index]),
                 chance=float(table.chance[index]),
                 scorer=scores.scorer,
-                warnings=() if can_test(int(counts[index]), n_clusters) else (Code.TINY_GROUP,),
+                warnings=() if can_test(int(counts[index]), has_interval=low is not None) else (Code.TINY_GROUP,),
             )
         )
     return tuple(found)
@@ -249,20 +251,20 @@ def _above_blind(scores: ScoreTable, views: Mapping[str, View]) -> list[Estimate
     table = estimate_ratios(change, unsolved, both, scores.clusters)
     if not table.is_defined[0]:
         return []
-    n_questions, n_clusters = int(both.sum()), int(table.n_clusters[0])
+    n_questions, (low, high) = int(both.sum()), printed_bounds(table, 0)
     return [
         Estimate(
             name="accuracy above blind",
             condition=original,
             value=float(table.value[0]),
-            low=float(table.low[0]),
-            high=float(table.high[0]),
+            low=low,
+            high=high,
             n_questions=n_questions,
-            n_clusters=n_clusters,
+            n_clusters=int(table.n_clusters[0]),
             method=CHANCE_METHOD,
             n_missing=scores.n_questions - n_questions,
             scorer=scores.scorer,
-            warnings=() if can_test(n_questions, n_clusters) else (Code.TINY_GROUP,),
+            warnings=() if can_test(n_questions, has_interval=low is not None) else (Code.TINY_GROUP,),
         )
     ]
 
@@ -290,18 +292,18 @@ def _robustness(scores: ScoreTable, shown: Sequence[str]) -> tuple[Estimate, ...
 def _share(scores: ScoreTable, name: str, condition: str, table: ProportionTable, index: int | None) -> Estimate:
     """Return one entry of a table of shares as a record."""
     row = table if index is None else ProportionTable(*(field[index] for field in table))
-    n_questions, n_clusters = int(row.n_questions), int(row.n_clusters)
+    n_questions, (low, high) = int(row.n_questions), printed_bounds(row)
     return Estimate(
         name=name,
         condition=condition,
         value=float(row.value),
-        low=float(row.low),
-        high=float(row.high),
+        low=low,
+        high=high,
         n_questions=n_questions,
-        n_clusters=n_clusters,
+        n_clusters=int(row.n_clusters),
         method=PROPORTION_METHOD,
         n_effective=float(row.n_effective),
         n_missing=scores.n_questions - n_questions,
         scorer=scores.scorer,
-        warnings=() if can_test(n_questions, n_clusters) else (Code.TINY_GROUP,),
+        warnings=() if can_test(n_questions, has_interval=low is not None) else (Code.TINY_GROUP,),
     )

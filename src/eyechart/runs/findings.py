@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from eyechart.schema import ConditionSummary, Contrast, Finding
-from eyechart.stats.conditions import MIN_CLUSTERS, MIN_QUESTIONS, Pair
+from eyechart.stats.conditions import Pair
 
 HIGHER = "HIGHER"
 LOWER = "LOWER"
@@ -106,14 +106,11 @@ def _open(contrast: Contrast, conditions: Mapping[str, ConditionSummary]) -> Sta
             f"{contrast.baseline}, but the two"
         )
     if contrast.p_adjusted is None:
-        rule = "no test below 30 questions on 20 pictures"
-        few = (
-            "pictures" if contrast.n_clusters < MIN_CLUSTERS and contrast.n_questions >= MIN_QUESTIONS else "questions"
-        )
+        rule = "no test below 30 questions on 10 pictures of equal weight"
+        few = "pictures" if contrast.interval is None else "questions"
         claim = f"{names} cannot be told apart on so few {few}"
         return Statement(CANNOT_TELL, claim, f"{_numbers(contrast)}, {rule}")
-    covers_0 = contrast.low <= 0 <= contrast.high
-    note = "" if covers_0 else ", and the interval alone is not corrected for the number of contrasts"
+    note = "" if not contrast.excludes_0 else ", and the interval alone is not corrected for the number of contrasts"
     return Statement(CANNOT_TELL, f"{names} cannot be told apart", f"{_numbers(contrast)}{note}")
 
 
@@ -121,7 +118,7 @@ def is_claimed(contrast: Contrast) -> bool:
     """Whether a difference may be claimed: significant after correction, and the interval excludes 0."""
     alpha = round(1 - contrast.confidence, 10)  # 1 - 0.95 is a little more than 0.05
     is_significant = contrast.p_adjusted is not None and contrast.p_adjusted < alpha
-    return is_significant and not contrast.low <= 0 <= contrast.high and not contrast.blocked_by
+    return is_significant and contrast.excludes_0 and not contrast.blocked_by
 
 
 def is_crossover(contrast: Contrast, conditions: Mapping[str, ConditionSummary]) -> bool:
@@ -145,7 +142,9 @@ def _numbers(contrast: Contrast) -> str:
     level = f"{100 * contrast.confidence:g} %"
     parts = [
         f"difference {_points(contrast.value)} points",
-        f"{level} interval {_points(contrast.low)} to {_points(contrast.high)}",
+        "too few pictures for an interval"
+        if contrast.interval is None
+        else f"{level} interval {_points(contrast.interval[0])} to {_points(contrast.interval[1])}",
         f"n = {_count(contrast.n_questions, 'question')} on {_count(contrast.n_clusters, 'picture')}",
     ]
     if contrast.p_adjusted is not None:

@@ -122,7 +122,8 @@ def _own_row(run: OwnGrids) -> BoardRow:
         side = f"{grid.rows}x{grid.columns}"
         for measure, one in (("perf", grid.perf), ("size", grid.size), ("region", grid.region)):
             if one is not None:
-                cells[f"{side} {measure}"] = BoardCell(100 * one.value, 100 * one.low, 100 * one.high, one.n_questions)
+                low, high = (None if bound is None else 100 * bound for bound in (one.low, one.high))
+                cells[f"{side} {measure}"] = BoardCell(100 * one.value, low, high, one.n_questions)
     return BoardRow(name=run.name, kind="own", group="own runs", cells=cells, source=run.source, date=run.date)
 
 

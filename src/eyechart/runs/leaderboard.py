@@ -17,14 +17,12 @@ from eyechart.runs.board import (
     heading_of,
     size_group,
 )
+from eyechart.runs.compare import ANSWERED_TO_PLACE
 from eyechart.runs.own_rows import OwnRun, check_run, own_row, whole_scores
 from eyechart.stats.averages import LABELS, Rule, average_categories
-from eyechart.stats.bootstrap import draw_weights
 from eyechart.stats.clusters import find_clusters
 from eyechart.stats.rank import rank_models
 
-_SEED = 0
-_ANSWERED_TO_PLACE = 0.9
 _TWO = 2
 
 
@@ -146,7 +144,7 @@ def with_places(rows: Sequence[BoardRow], own: Sequence[OwnRun]) -> tuple[tuple[
     Runs that lack more than a tenth of the answers are not placed: they would leave little to compare the others on.
     """
     scored = [whole_scores(run) for run in own]
-    placed = [index for index, (_, present) in enumerate(scored) if present.mean() >= _ANSWERED_TO_PLACE]
+    placed = [index for index, (_, present) in enumerate(scored) if present.mean() >= ANSWERED_TO_PLACE]
     if len(placed) < _TWO:
         return tuple(rows), ""
     at = {index: {question.id: row for row, question in enumerate(own[index].table.questions)} for index in placed}
@@ -161,8 +159,7 @@ def with_places(rows: Sequence[BoardRow], own: Sequence[OwnRun]) -> tuple[tuple[
     if len({group for group, answered in zip(groups, present, strict=True) if answered.all()}) < _TWO:
         return tuple(rows), "The own runs share too few answered questions to place them."
     clusters = find_clusters(groups)
-    weights = draw_weights(clusters.n_clusters, np.random.default_rng(_SEED))
-    sets = rank_models(values, present, clusters, weights=weights)
+    sets = rank_models(values, present, clusters)
     found = list(rows)
     for column, index in enumerate(placed):
         best, worst = int(sets.best[column]), int(sets.worst[column])

@@ -66,7 +66,8 @@ def _whole(summary: Summary) -> Sequence[Estimate]:
 
 
 def _cell(estimate: Estimate) -> BoardCell:
-    return BoardCell(100 * estimate.value, 100 * estimate.low, 100 * estimate.high, estimate.n_questions)
+    low, high = (None if bound is None else 100 * bound for bound in (estimate.low, estimate.high))
+    return BoardCell(100 * estimate.value, low, high, estimate.n_questions)
 
 
 def _guessing_row(runs: Sequence[EstimatedRun]) -> BoardRow | None:

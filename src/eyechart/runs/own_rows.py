@@ -111,6 +111,8 @@ def own_row(run: OwnRun, published: PublishedResults, rule: Rule) -> tuple[Board
 
 
 def _cell(numbers: AverageTable) -> BoardCell:
+    if not numbers.has_interval:
+        return BoardCell(100 * numbers.value, n_questions=numbers.n_questions)
     return BoardCell(100 * numbers.value, 100 * numbers.low, 100 * numbers.high, numbers.n_questions)
 
 

@@ -48,7 +48,7 @@ def find_regions(grids: Sequence[GridSummary]) -> tuple[Finding, ...]:
     """Return one sentence per grid: whether a region is preferred, beside what chance alone would show.
 
     A preference is claimed only where the permutation p of the map gap, corrected by Holm over the grids, lies below
-    0.05, on at least 30 base samples about 20 pictures.
+    0.05, on at least 30 base samples about 10 pictures of equal weight.
     """
     tested = [grid for grid in grids if grid.map_gap_p is not None]
     p = adjust(np.array([grid.map_gap_p for grid in tested], dtype=np.float64), "holm").tolist()

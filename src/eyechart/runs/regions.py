@@ -14,17 +14,16 @@ from eyechart.stats.bootstrap import draw_weights
 from eyechart.stats.clusters import Clusters, cluster_sums, find_clusters
 from eyechart.stats.codes import Code
 from eyechart.stats.conditions import can_test
+from eyechart.stats.intervals import critical_t, wilson
 from eyechart.stats.manhattan import GridShape, Shape, distance_weights, estimate_shape, null_band
 from eyechart.stats.paired import DIFFERENCE_METHOD, estimate_differences
 from eyechart.stats.position_spread import SPREAD_METHOD, spread_interval
 from eyechart.stats.proportion import (
     PROPORTION_METHOD,
     ProportionTable,
-    critical_t,
     estimate_pooled,
     estimate_proportions,
     mean_variance,
-    wilson,
 )
 from eyechart.stats.region import (
     CellBand,
@@ -36,6 +35,7 @@ from eyechart.stats.region import (
     summarise_regions,
 )
 from eyechart.stats.sign_flip import name_p_method, sign_flip
+from eyechart.stats.small_samples import has_interval, printed_bounds
 
 MEAN_METHOD = "mean over base samples, t(G-1) over pictures"
 GAP_METHOD = "largest bounds of the family-wise band over regions; the value itself is biased upward"
@@ -185,7 +185,8 @@ def _perf(scored: GridScores, name: str, scorer_id: str) -> Estimate:
 
 def _above_chance(perf: Estimate, chance: float) -> Estimate:
     """Return (Perf − chance)/(1 − chance): 0 is pointing at random, so grids of all sizes compare."""
-    value, low, high = ((bound - chance) / (1.0 - chance) for bound in (perf.value, perf.low, perf.high))
+    bounds = (None if bound is None else (bound - chance) / (1.0 - chance) for bound in (perf.low, perf.high))
+    value, (low, high) = (perf.value - chance) / (1.0 - chance), bounds
     return msgspec.structs.replace(perf, name="perf above chance", value=value, low=low, high=high, chance=chance)
 
 
@@ -197,18 +198,18 @@ def _size(name: str, scored: GridScores, alone_name: str, alone: GridScores, sco
     change = np.where(both, scored.values.mean(axis=1) - alone.values[:, 0], 0.0)
     clusters = find_clusters(list(scored.groups))
     numbers = estimate_differences(change, both, clusters)
-    n_questions, n_clusters = int(numbers.n_questions), int(numbers.n_clusters)
-    may_test = can_test(n_questions, n_clusters)
+    n_questions, (low, high) = int(numbers.n_questions), printed_bounds(numbers)
+    may_test = can_test(n_questions, has_interval=low is not None)
     flips = sign_flip(cluster_sums(change, clusters)) if may_test else None
     return Contrast(
         name="size",
         condition=name,
         baseline=alone_name,
         value=float(numbers.value),
-        low=float(numbers.low),
-        high=float(numbers.high),
+        low=low,
+        high=high,
         n_questions=n_questions,
-        n_clusters=n_clusters,
+        n_clusters=int(numbers.n_clusters),
         gained=int(numbers.gained),
         lost=int(numbers.lost),
         method=DIFFERENCE_METHOD,
@@ -231,18 +232,18 @@ def _mean(name: str, condition: str, numbers: Floats, clusters: Clusters, scorer
     if not 0.0 < half < np.inf:
         bounds = wilson(np.array(value), np.array(float(clusters.n_clusters)), critical)
         low, high = float(bounds[0]), float(bounds[1])
-    may_test = can_test(len(numbers), clusters.n_clusters)
+    is_enough = bool(has_interval(sizes))
     return Estimate(
         name=name,
         condition=condition,
         value=value,
-        low=low,
-        high=high,
+        low=low if is_enough else None,
+        high=high if is_enough else None,
         n_questions=len(numbers),
         n_clusters=clusters.n_clusters,
         method=MEAN_METHOD,
         scorer=scorer_id,
-        warnings=() if may_test else (Code.TINY_GROUP,),
+        warnings=() if can_test(len(numbers), has_interval=is_enough) else (Code.TINY_GROUP,),
     )
 
 
@@ -250,31 +251,34 @@ def _gain(name: str, rows: Floats, clusters: Clusters, scorer_id: str) -> Estima
     """Return what the best region gains on base samples that did not choose it, by the interval of differences."""
     gains = cross_fitted_gains(rows, rng=np.random.default_rng(_SEED))
     numbers = estimate_differences(gains, np.ones(len(gains), dtype=np.bool_), clusters)
-    n_questions, n_clusters = int(numbers.n_questions), int(numbers.n_clusters)
+    n_questions, (low, high) = int(numbers.n_questions), printed_bounds(numbers)
     return Estimate(
         name="cross-fitted gap",
         condition=name,
         value=float(numbers.value),
-        low=float(numbers.low),
-        high=float(numbers.high),
+        low=low,
+        high=high,
         n_questions=n_questions,
-        n_clusters=n_clusters,
+        n_clusters=int(numbers.n_clusters),
         method=f"{DIFFERENCE_METHOD}; 10 folds",
         scorer=scorer_id,
-        warnings=() if can_test(n_questions, n_clusters) else (Code.TINY_GROUP,),
+        warnings=() if can_test(n_questions, has_interval=low is not None) else (Code.TINY_GROUP,),
     )
 
 
 def _spread(name: str, value: float, rows: Floats, clusters: Clusters, region_std: Estimate) -> Estimate:
     """Return the spread of the regions beyond noise; it is at most the mean spread within base samples."""
-    low, high = spread_interval(rows, clusters, most=region_std.high)
+    low, high = None, None
+    if region_std.high is not None:
+        low, high = spread_interval(rows, clusters, most=region_std.high)
+        low, high = min(low, value), max(high, value)
     return msgspec.structs.replace(
         region_std,
         name="position SD",
         condition=name,
         value=value,
-        low=min(low, value),
-        high=max(high, value),
+        low=low,
+        high=high,
         method=SPREAD_METHOD,
     )
 
@@ -286,17 +290,18 @@ def _map_gap(name: str, found: RegionSummary, band: CellBand | None, clusters: C
     """
     low = 0.0 if band is None else max(0.0, float((band.difference - band.half_width).max()))
     high = 1.0 if band is None else min(1.0, float((band.difference + band.half_width).max()))
+    is_enough = bool(has_interval(clusters.sizes.astype(np.float64)))
     return Estimate(
         name="region_map_gap",
         condition=name,
         value=found.gap,
-        low=low,
-        high=high,
+        low=low if is_enough else None,
+        high=high if is_enough else None,
         n_questions=found.n_bases,
         n_clusters=clusters.n_clusters,
         method=GAP_METHOD,
         scorer=scorer_id,
-        warnings=() if can_test(found.n_bases, clusters.n_clusters) else (Code.TINY_GROUP,),
+        warnings=() if can_test(found.n_bases, has_interval=is_enough) else (Code.TINY_GROUP,),
     )
 
 
@@ -343,17 +348,17 @@ def _effects(shape: GridShape) -> tuple[GridEffect, ...]:
 
 
 def _estimate(name: str, condition: str, numbers: ProportionTable, scorer_id: str) -> Estimate:
-    n_questions, n_clusters = int(numbers.n_questions), int(numbers.n_clusters)
+    n_questions, (low, high) = int(numbers.n_questions), printed_bounds(numbers)
     return Estimate(
         name=name,
         condition=condition,
         value=float(numbers.value),
-        low=float(numbers.low),
-        high=float(numbers.high),
+        low=low,
+        high=high,
         n_questions=n_questions,
-        n_clusters=n_clusters,
+        n_clusters=int(numbers.n_clusters),
         method=PROPORTION_METHOD,
         n_effective=float(numbers.n_effective),
         scorer=scorer_id,
-        warnings=() if can_test(n_questions, n_clusters) else (Code.TINY_GROUP,),
+        warnings=() if can_test(n_questions, has_interval=low is not None) else (Code.TINY_GROUP,),
     )

@@ -71,7 +71,7 @@ def find_rules(
         *_check_blind(table, scores, estimates),
         *_check_range(scores, estimates),
         *_check_epochs(table),
-        check_size(len(table.questions), clusters.n_clusters),
+        check_size(clusters),
         check_shared_images(clusters),
         *_check_groups(table, scores),
         *_check_errata(table),

@@ -6,13 +6,16 @@ from eyechart.schema._base import Record, Value
 
 
 class Estimate(Record, frozen=True, kw_only=True):
-    """One number with its interval and counts."""
+    """One number with its interval and counts.
+
+    ``low`` and ``high`` are None together where there are too few effective pictures for an interval (below 10).
+    """
 
     name: str
     condition: str
     value: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     n_questions: int
     n_clusters: int
     method: str
@@ -24,16 +27,24 @@ class Estimate(Record, frozen=True, kw_only=True):
     subset: str | None = None
     warnings: tuple[str, ...] = ()
 
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Lower and upper bound; None where there is no interval."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
 
 class Contrast(Record, frozen=True, kw_only=True):
-    """The paired difference ``condition − baseline`` on the questions scored on both sides."""
+    """The paired difference ``condition − baseline`` on the questions scored on both sides.
+
+    ``low`` and ``high`` are None together where there are too few effective pictures for an interval (below 10).
+    """
 
     name: str
     condition: str
     baseline: str
     value: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     n_questions: int
     n_clusters: int
     gained: int
@@ -52,6 +63,16 @@ class Contrast(Record, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
     detectable: float | None = None
     role: Literal["confirmatory", "exploratory"] | None = None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Lower and upper bound; None where there is no interval."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
+    @property
+    def excludes_0(self) -> bool:
+        """Whether there is an interval, and 0 lies outside it."""
+        return self.interval is not None and not self.interval[0] <= 0.0 <= self.interval[1]
 
 
 class Finding(Value, frozen=True):

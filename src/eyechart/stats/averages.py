@@ -8,7 +8,9 @@ import numpy as np
 from eyechart.errors import StatisticsError
 from eyechart.stats.arrays import Bools, Floats
 from eyechart.stats.clusters import cluster_sums, find_clusters
-from eyechart.stats.proportion import critical_t, mean_variance, wilson
+from eyechart.stats.intervals import critical_t, wilson
+from eyechart.stats.proportion import mean_variance
+from eyechart.stats.small_samples import has_interval
 
 Rule = Literal["micro", "macro_dataset", "macro_category", "size_weighted"]
 RULES: tuple[Rule, ...] = get_args(Rule)
@@ -40,6 +42,7 @@ class AverageTable(NamedTuple):
         n_questions: Questions scored.
         n_clusters: Pictures.
         n_effective: Independent questions that would give this variance.
+        has_interval: Whether the bounds may be printed: at least 10 effective pictures, by their weights.
     """
 
     value: float
@@ -48,6 +51,7 @@ class AverageTable(NamedTuple):
     n_questions: int
     n_clusters: int
     n_effective: float
+    has_interval: bool
 
 
 def average_categories(scores: Mapping[str, float], rule: Rule, sizes: Mapping[str, float]) -> float:
@@ -152,6 +156,7 @@ def estimate_average(
     total = sum(weights[name] for name in used)
     value = variance = 0.0
     n_questions = n_clusters = 0
+    shares: list[Floats] = []
     for name in used:
         rows = np.flatnonzero(present & (labels == name)).tolist()
         clusters = find_clusters([image_groups[row] for row in rows])
@@ -160,6 +165,7 @@ def estimate_average(
         variance += (weights[name] / total) ** 2 * own
         n_questions += len(rows)
         n_clusters += clusters.n_clusters
+        shares.append(weights[name] / total * clusters.sizes / len(rows))
     value = min(max(value, 0.0), 1.0)
     spread = max(value * (1.0 - value), 1.0 / (4.0 * (n_questions + 2.0)))
     n_effective = spread / variance
@@ -168,7 +174,8 @@ def estimate_average(
         np.array(n_effective),
         critical_t(np.array(max(n_clusters - len(used), 1)), confidence),
     )
-    return AverageTable(value, float(low), float(high), n_questions, n_clusters, n_effective)
+    is_enough = bool(has_interval(np.concatenate(shares)))
+    return AverageTable(value, float(low), float(high), n_questions, n_clusters, n_effective, is_enough)
 
 
 def _stratum(values: Floats, sums: Floats, sizes: Floats) -> tuple[float, float]:

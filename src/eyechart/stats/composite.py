@@ -15,6 +15,7 @@ from eyechart.stats.conditions import Pair, ScoreTable, can_test, contrasts_betw
 from eyechart.stats.paired import DIFFERENCE_METHOD, estimate_differences
 from eyechart.stats.proportion import PROPORTION_METHOD, estimate_pooled
 from eyechart.stats.sign_flip import name_p_method, sign_flip
+from eyechart.stats.small_samples import printed_bounds
 
 
 class Decomposition(NamedTuple):
@@ -180,17 +181,17 @@ def estimate_family(
     present = np.asarray(mask.all(axis=1), dtype=np.bool_)
     everywhere = np.repeat(present[:, None], len(members), axis=1)
     numbers = estimate_pooled(scores, everywhere, table.clusters, confidence=confidence)
-    n_questions, n_clusters = int(numbers.n_questions), int(numbers.n_clusters)
+    n_questions, (low, high) = int(numbers.n_questions), printed_bounds(numbers)
     if n_questions == 0:
         return None
     return Estimate(
         name="family mean",
         condition=name,
         value=float(numbers.value),
-        low=float(numbers.low),
-        high=float(numbers.high),
+        low=low,
+        high=high,
         n_questions=n_questions,
-        n_clusters=n_clusters,
+        n_clusters=int(numbers.n_clusters),
         method=f"{PROPORTION_METHOD}, mean of {len(members)} views per question",
         confidence=confidence,
         n_effective=float(numbers.n_effective),
@@ -198,7 +199,7 @@ def estimate_family(
         chance=None if table.chance is None else float(np.asarray(table.chance)[present].mean()),
         scorer=table.scorer,
         subset=table.subset,
-        warnings=() if can_test(n_questions, n_clusters) else (Code.TINY_GROUP,),
+        warnings=() if can_test(n_questions, has_interval=low is not None) else (Code.TINY_GROUP,),
     )
 
 
@@ -235,18 +236,18 @@ def _contrast_from(
 ) -> Contrast | None:
     """Return the record of one number per question, named by ``seed``; None without any question."""
     numbers = estimate_differences(difference, present, clusters, confidence=seed.confidence, limit=limit)
-    n_questions, n_clusters = int(numbers.n_questions), int(numbers.n_clusters)
+    n_questions, (low, high) = int(numbers.n_questions), printed_bounds(numbers)
     if n_questions == 0:
         return None
     flips = sign_flip(cluster_sums(difference, clusters))
-    may_test = can_test(n_questions, n_clusters)
+    may_test = can_test(n_questions, has_interval=low is not None)
     return msgspec.structs.replace(
         seed,
         value=float(numbers.value),
-        low=float(numbers.low),
-        high=float(numbers.high),
+        low=low,
+        high=high,
         n_questions=n_questions,
-        n_clusters=n_clusters,
+        n_clusters=int(numbers.n_clusters),
         gained=int(numbers.gained),
         lost=int(numbers.lost),
         p=float(flips.mid) if may_test else None,

@@ -25,10 +25,10 @@ from eyechart.stats.corrections import Correction, adjust
 from eyechart.stats.paired import DIFFERENCE_METHOD, DifferenceTable, estimate_differences, subtract
 from eyechart.stats.proportion import PROPORTION_METHOD, ProportionTable, estimate_proportions
 from eyechart.stats.sign_flip import name_p_method, sign_flip
+from eyechart.stats.small_samples import printed_bounds
 
-# Below these a p-value is not printed (rule TINY_GROUP of the specification's section 5).
+# Below this, or without an interval, a p-value is not printed (rule TINY_GROUP of the specification's section 5).
 MIN_QUESTIONS = 30
-MIN_CLUSTERS = 20
 # A net difference between identical pictures below this p is a fault of the pipeline (rule AA_NOISE).
 _ALARM_P = 0.01
 
@@ -113,8 +113,8 @@ def accuracy_by_condition(
 
     Returns:
         One estimate per condition in the order of the table. A condition without any score has no accuracy and is
-        left out. Estimates on fewer than 30 questions or 20 clusters carry ``TINY_GROUP``; with one cluster the
-        interval is [0, 1]. ``chance`` is the mean guess rate of the questions scored.
+        left out. Estimates on fewer than 30 questions or 10 effective clusters carry ``TINY_GROUP``, the latter
+        without an interval. ``chance`` is the mean guess rate of the questions scored.
 
     Raises:
         StatisticsError: If the confidence is outside (0, 1).
@@ -122,7 +122,7 @@ def accuracy_by_condition(
     Example:
         >>> table = ScoreTable(np.ones((40, 1)), np.full((40, 1), True), [f"im{i}" for i in range(40)], ("original",))
         >>> [(e.condition, e.value, round(e.low, 3), e.high) for e in accuracy_by_condition(table)]
-        [('original', 1.0, 0.907, 1.0)]
+        [('original', 1.0, 0.906, 1.0)]
     """
     numbers = estimate_proportions(table.values, table.present, table.clusters, confidence=confidence)
     return tuple(
@@ -134,16 +134,16 @@ def accuracy_by_condition(
 
 def _estimate(table: ScoreTable, numbers: ProportionTable, index: int, confidence: float, name: str) -> Estimate:
     """Return one column of a proportion table as a record."""
-    n_questions, n_clusters = int(numbers.n_questions[index]), int(numbers.n_clusters[index])
+    n_questions, (low, high) = int(numbers.n_questions[index]), printed_bounds(numbers, index)
     mask = np.asarray(table.present, dtype=np.bool_)[:, index]
     return Estimate(
         name=name,
         condition=table.conditions[index],
         value=float(numbers.value[index]),
-        low=float(numbers.low[index]),
-        high=float(numbers.high[index]),
+        low=low,
+        high=high,
         n_questions=n_questions,
-        n_clusters=n_clusters,
+        n_clusters=int(numbers.n_clusters[index]),
         method=PROPORTION_METHOD,
         confidence=confidence,
         n_effective=float(numbers.n_effective[index]),
@@ -151,7 +151,7 @@ def _estimate(table: ScoreTable, numbers: ProportionTable, index: int, confidenc
         chance=None if table.chance is None else float(np.asarray(table.chance)[mask].mean()),
         scorer=table.scorer,
         subset=table.subset,
-        warnings=() if can_test(n_questions, n_clusters) else (Code.TINY_GROUP,),
+        warnings=() if can_test(n_questions, has_interval=low is not None) else (Code.TINY_GROUP,),
     )
 
 
@@ -208,8 +208,9 @@ def contrasts_between(
 ) -> tuple[Contrast, ...]:
     """Contrast pairs of conditions on the questions scored on both sides.
 
-    Interval: cluster Bonett–Price. p: exact cluster sign-flip mid-p, given only with at least 30 questions in at
-    least 20 clusters; else it is None and ``TINY_GROUP`` warns. Interval and p can disagree at the margin: decide by p.
+    Interval: cluster Bonett–Price, none below 10 effective clusters. p: exact cluster sign-flip mid-p, given only
+    where there is an interval and at least 30 questions; else it is None and ``TINY_GROUP`` warns. Interval and p can
+    disagree at the margin: decide by p.
 
     Args:
         table: Scores of one model.
@@ -254,26 +255,26 @@ def contrasts_between(
     return _adjusted(shown, correction, family)
 
 
-def can_test(n_questions: int, n_clusters: int) -> bool:
-    """Tell whether a p-value may be printed: at least 30 questions in at least 20 clusters.
+def can_test(n_questions: int, *, has_interval: bool) -> bool:
+    """Tell whether a p-value may be printed: at least 30 questions, and at least 10 effective pictures.
 
     Example:
-        >>> can_test(40, 10)
+        >>> can_test(40, has_interval=False)
         False
     """
-    return n_questions >= MIN_QUESTIONS and n_clusters >= MIN_CLUSTERS
+    return n_questions >= MIN_QUESTIONS and has_interval
 
 
 def _contrast(table: ScoreTable, pair: Pair, numbers: DifferenceTable, index: int, confidence: float) -> Contrast:
     """Return one entry of a difference table as a record without p."""
-    n_questions = int(numbers.n_questions[index])
+    n_questions, (low, high) = int(numbers.n_questions[index]), printed_bounds(numbers, index)
     return Contrast(
         name="paired difference",
         condition=pair[0],
         baseline=pair[1],
         value=float(numbers.value[index]),
-        low=float(numbers.low[index]),
-        high=float(numbers.high[index]),
+        low=low,
+        high=high,
         n_questions=n_questions,
         n_clusters=int(numbers.n_clusters[index]),
         gained=int(numbers.gained[index]),
@@ -288,7 +289,7 @@ def _contrast(table: ScoreTable, pair: Pair, numbers: DifferenceTable, index: in
 
 def _with_p(contrast: Contrast, p: float, *, is_exact: bool, is_control: bool) -> Contrast:
     """Return the contrast with its p where one may be printed, marked where both sides show the same picture."""
-    may_test = can_test(contrast.n_questions, contrast.n_clusters)
+    may_test = can_test(contrast.n_questions, has_interval=contrast.interval is not None)
     warnings = [] if may_test else [Code.TINY_GROUP]
     if is_control:
         warnings.append(Code.SAME_INPUT)

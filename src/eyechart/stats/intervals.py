@@ -3,7 +3,49 @@
 import numpy as np
 
 from eyechart.stats.arrays import Floats, Integers, divide
-from eyechart.stats.proportion import critical_t
+
+
+def critical_t(degrees_of_freedom: Integers | Floats, confidence: float) -> Floats:
+    """Return two-sided critical values of Student's t; infinite below one degree of freedom.
+
+    Example:
+        >>> round(float(critical_t(np.array(43), 0.95)), 4)
+        2.0167
+    """
+    from scipy.special import stdtrit  # late: keeps the command line fast
+
+    freedom = np.asarray(degrees_of_freedom, dtype=np.float64)
+    quantile = stdtrit(np.maximum(freedom, 1.0), 0.5 + confidence / 2.0)
+    return np.where(freedom >= 1.0, quantile, np.inf)
+
+
+def wilson(value: Floats, n: Floats, critical: Floats) -> tuple[Floats, Floats]:
+    """Return Wilson's score interval of proportions.
+
+    Args:
+        value: Proportions in [0, 1].
+        n: Numbers of independent questions, not necessarily whole; 0 gives [0, 1].
+        critical: Critical values, 1.96 for z at 95 %; infinite gives [0, 1].
+
+    Returns:
+        Lower and upper bounds inside [0, 1], exactly 0 or 1 where the proportion is.
+
+    Example:
+        >>> low, high = wilson(np.array(1.0), np.array(21.0), np.array(1.959964))
+        >>> round(float(low), 4), float(high)
+        (0.8454, 1.0)
+
+    References:
+        Wilson (1927), https://doi.org/10.1080/01621459.1927.10502953
+    """
+    is_known = (n > 0.0) & np.isfinite(critical)
+    size, t = np.where(is_known, n, 1.0), np.where(is_known, critical, 0.0)
+    shrink = 1.0 + t**2 / size
+    centre = (value + t**2 / (2.0 * size)) / shrink
+    half = t / shrink * np.sqrt(value * (1.0 - value) / size + t**2 / (4.0 * size**2))
+    low = np.where(value <= 0.0, 0.0, np.maximum(centre - half, 0.0))
+    high = np.where(value >= 1.0, 1.0, np.minimum(centre + half, 1.0))
+    return np.where(is_known, low, 0.0), np.where(is_known, high, 1.0)
 
 
 def cluster_t(

@@ -7,7 +7,7 @@ import numpy as np
 
 from eyechart.errors import StatisticsError
 from eyechart.stats.arrays import Floats, check_confidence, divide
-from eyechart.stats.proportion import critical_t
+from eyechart.stats.intervals import critical_t
 
 _ROUNDING = 1e-12
 

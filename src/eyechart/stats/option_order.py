@@ -108,8 +108,10 @@ def say_text_accuracy(estimate: Estimate | None) -> str:
     """
     if estimate is None:
         return "none of them has a right answer to compare the text with"
-    value, low, high = (100 * part for part in (estimate.value, estimate.low, estimate.high))
-    return f"by text {value:.1f} % [{low:.1f}, {high:.1f}] of {estimate.n_questions} such questions are right"
+    span = "too few pictures for an interval"
+    if estimate.interval is not None:
+        span = ", ".join(f"{100 * bound:.1f}" for bound in estimate.interval)
+    return f"by text {100 * estimate.value:.1f} % [{span}] of {estimate.n_questions} such questions are right"
 
 
 GIVEN_UNDER_ANOTHER_ORDER = (

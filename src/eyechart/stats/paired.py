@@ -15,9 +15,10 @@ from eyechart.stats.arrays import (
     divide,
 )
 from eyechart.stats.clusters import Clusters, cluster_sums
-from eyechart.stats.proportion import critical_t
+from eyechart.stats.intervals import critical_t
+from eyechart.stats.small_samples import cautious_variance, has_interval
 
-DIFFERENCE_METHOD = "cluster Bonett-Price, t(G+1)"
+DIFFERENCE_METHOD = "cluster Bonett-Price, CR2 with Bell-McCaffrey t"
 
 
 class DifferenceTable(NamedTuple):
@@ -31,6 +32,7 @@ class DifferenceTable(NamedTuple):
         n_clusters: Clusters with such a question.
         gained: Questions whose score is higher than on the other side.
         lost: Questions whose score is lower.
+        has_interval: Whether the bounds may be printed: at least 10 effective clusters.
     """
 
     value: Floats
@@ -40,6 +42,7 @@ class DifferenceTable(NamedTuple):
     n_clusters: Integers
     gained: Integers
     lost: Integers
+    has_interval: Bools
 
 
 def subtract(values: Floats, present: Bools, condition: Integers, baseline: Integers) -> tuple[Floats, Bools]:
@@ -72,10 +75,11 @@ def estimate_differences(
 ) -> DifferenceTable:
     """Estimate mean paired differences with intervals that respect clusters and never have zero width.
 
-    Two pseudo-clusters of one question each, with differences +1 and −1, are added for the interval: with
-    T_g the sum of differences and m_g their number in cluster g, d̃ = ΣT_g/(n+2) and
-    V = (G+2)/(G+1)·[Σ(T_g − m_g d̃)² + (1−d̃)² + (1+d̃)²]/(n+2)²; the interval is d̃ ± t(G+1)·√V, cut at ±``limit``.
-    The point estimate is the plain mean, so it is not the middle of the interval.
+    Two pseudo-clusters of one question each, with differences +1 and −1, are added for the interval: with T_g the sum
+    of differences, m_g their number and Q_g the sum of their squares in cluster g, d̃ = ΣT_g/(n+2), and V is the
+    cautious CR2 variance (``small_samples.cautious_variance``) of these G+2 clusters, the variance of one question
+    being ΣQ_g/(n+2) − d̃². The interval is d̃ ± t·√V with Bell–McCaffrey degrees of freedom (G+1 where no image repeats),
+    cut at ±``limit``. The point estimate is the plain mean, so it is not the middle of the interval.
 
     Args:
         differences: (n_questions, …) differences; entries that are not present must be 0.
@@ -105,19 +109,21 @@ def estimate_differences(
     centre, error, freedom = bonett_price(differences, present, clusters)
     half = critical_t(freedom, confidence) * error
     n = np.count_nonzero(present, axis=0).astype(np.int64)
+    sizes = cluster_sums(present, clusters)
     return DifferenceTable(
         value=divide(np.sum(differences, axis=0), n, where_zero=0.0),
         low=np.maximum(centre - half, -limit),
         high=np.minimum(centre + half, limit),
         n_questions=n,
-        n_clusters=freedom - 1,
+        n_clusters=np.count_nonzero(sizes, axis=0).astype(np.int64),
         gained=np.count_nonzero(differences > SCORE_ROUNDING, axis=0).astype(np.int64),
         lost=np.count_nonzero(differences < -SCORE_ROUNDING, axis=0).astype(np.int64),
+        has_interval=has_interval(sizes),
     )
 
 
-def bonett_price(differences: Floats, present: Bools, clusters: Clusters) -> tuple[Floats, Floats, Integers]:
-    """Return the shrunken mean difference d̃, its standard error √V, and its degrees of freedom G+1.
+def bonett_price(differences: Floats, present: Bools, clusters: Clusters) -> tuple[Floats, Floats, Floats]:
+    """Return the shrunken mean difference d̃, its standard error √V, and its degrees of freedom.
 
     Args:
         differences: (n_questions, …) differences; entries that are not present must be 0.
@@ -133,12 +139,14 @@ def bonett_price(differences: Floats, present: Bools, clusters: Clusters) -> tup
         >>> float(centre), int(freedom)
         (0.5, 3)
     """
-    sums, sizes = cluster_sums(differences, clusters), cluster_sums(present, clusters)
-    n, n_clusters = sizes.sum(axis=0), np.count_nonzero(sizes, axis=0)
-    centre = np.asarray(sums.sum(axis=0) / (n + 2.0))
-    squares = ((sums - sizes * centre) ** 2).sum(axis=0) + (1.0 - centre) ** 2 + (1.0 + centre) ** 2
-    variance = (n_clusters + 2.0) / (n_clusters + 1.0) * squares / (n + 2.0) ** 2
-    return centre, np.sqrt(variance), np.asarray(n_clusters + 1, dtype=np.int64)
+    pseudo = np.ones((1, *np.shape(differences)[1:]))
+    sums = np.concatenate([cluster_sums(differences, clusters), pseudo, -pseudo])
+    sizes = np.concatenate([cluster_sums(present, clusters), pseudo, pseudo])
+    squares = np.sum(np.asarray(differences, dtype=np.float64) ** 2, axis=0) + 2.0
+    n = sizes.sum(axis=0)
+    centre = np.asarray(sums.sum(axis=0) / n)
+    found = cautious_variance(sums - sizes * centre, sizes, squares / n - centre**2)
+    return centre, np.sqrt(found.variance), found.degrees_of_freedom
 
 
 def check_differences(differences: Floats, present: Bools, limit: float = 1.0) -> None:

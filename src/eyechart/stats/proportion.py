@@ -6,11 +6,13 @@ import numpy as np
 
 from eyechart.stats.arrays import Bools, Floats, Integers, check_confidence, check_scores, divide
 from eyechart.stats.clusters import Clusters, cluster_sums
+from eyechart.stats.intervals import clopper_pearson, critical_t, wilson
+from eyechart.stats.small_samples import cautious_variance, effective_clusters, has_interval
 
-PROPORTION_METHOD = "Wilson on n_eff, t(G-1)"
+PROPORTION_METHOD = "Wilson on n_eff, CR2 with Bell-McCaffrey t"
 
-# Clusters that all have the same mean give V = 0 up to rounding, which stays far below this.
-_VARIANCE_ROUNDING = 1e-14
+# Below so many effective answers of the rarer kind Wilson's interval can miss (91.6 % at 22 of 24).
+_FEW_RARE = 5.0
 
 
 class ProportionTable(NamedTuple):
@@ -20,10 +22,11 @@ class ProportionTable(NamedTuple):
         value: Mean score in [0, 1]; 0.0 where ``n_questions`` is 0, which is no accuracy.
         low: Lower bound; 0.0 where there are fewer than two clusters.
         high: Upper bound; 1.0 where there are fewer than two clusters.
-        standard_error: CR1 cluster-robust standard error; infinite where there are fewer than two clusters.
+        standard_error: Cautious cluster-robust standard error; infinite where there are fewer than two clusters.
         n_questions: Scored questions.
         n_clusters: Clusters with a scored question.
         n_effective: Independent questions that would give this variance; at most ``n_questions``.
+        has_interval: Whether the bounds may be printed: at least 10 effective clusters.
     """
 
     value: Floats
@@ -33,6 +36,7 @@ class ProportionTable(NamedTuple):
     n_questions: Integers
     n_clusters: Integers
     n_effective: Floats
+    has_interval: Bools
 
 
 def estimate_proportions(
@@ -40,10 +44,11 @@ def estimate_proportions(
 ) -> ProportionTable:
     """Estimate mean scores with intervals that respect clusters and hold up near 0 and 1.
 
-    With S_g the sum and m_g the number of scores in cluster g, A = ΣS_g/n,
-    V = G/(G−1)·Σ(S_g − m_g A)²/n², n_eff = min(n, A(1−A)/V), and n_eff = n²/Σm_g² (intracluster correlation 1) where
-    A is 0 or 1 or V is 0. The interval is Wilson's with n_eff for n and the t quantile with G−1 degrees of freedom
-    for z. With one cluster nothing is known about the variance between clusters, so the interval is [0, 1].
+    With S_g the sum and m_g the number of scores in cluster g, A = ΣS_g/n, and V the cautious CR2 variance
+    (``small_samples.cautious_variance``): n_eff = min(n, A(1−A)/V), and n_eff = n²/Σm_g² (intracluster correlation 1)
+    where A is 0 or 1 or V is 0. The interval is Wilson's with n_eff for n and the t quantile with Bell–McCaffrey
+    degrees of freedom for z; with fewer than 5 effective answers of the rarer kind it is widened to Clopper and
+    Pearson's. With one cluster nothing is known about the variance between clusters, so the interval is [0, 1].
     Fractional scores that vary much less than right-or-wrong ones get an interval that is too wide, never too narrow.
 
     Args:
@@ -65,7 +70,7 @@ def estimate_proportions(
         (0.75, 3)
 
     References:
-        Korn & Graubard (1998), Survey Methodology 24, 193–201 (effective sample size).
+        Korn & Graubard (1998), Survey Methodology 24, 193–201 (effective sample size, Clopper–Pearson on it).
         Wilson (1927), https://doi.org/10.1080/01621459.1927.10502953
     """
     check_confidence(confidence)
@@ -111,18 +116,29 @@ def _from_sums(sums: Floats, sizes: Floats, confidence: float) -> ProportionTabl
     n = sizes.sum(axis=0)
     n_clusters = np.count_nonzero(sizes, axis=0).astype(np.int64)
     value = np.minimum(divide(sums.sum(axis=0), n, where_zero=0.0), 1.0)
-    variance = mean_variance(sums, sizes, value)
-    n_effective = _effective_n(value, variance, n, (sizes**2).sum(axis=0))
-    low, high = wilson(value, n_effective, critical_t(n_clusters - 1, confidence))
+    counts = np.broadcast_to(sizes, sums.shape)
+    spread = value * (1.0 - value)
+    found = cautious_variance(sums - counts * value, counts, spread)
+    n_effective = np.where(
+        (spread <= 0.0) | (found.variance <= 0.0),
+        effective_clusters(counts),
+        np.minimum(n, divide(spread, found.variance, where_zero=0.0)),
+    )
+    critical = critical_t(np.where(n_clusters > 1, found.degrees_of_freedom, 0.0), confidence)
+    low, high = wilson(value, n_effective, critical)
+    squeezed = n_effective * (critical_t(np.array(np.inf), confidence) / critical) ** 2
+    few_low, few_high = clopper_pearson(value, squeezed, confidence=confidence)
+    is_rare = np.minimum(value, 1.0 - value) * n_effective < _FEW_RARE
     is_known = n_clusters > 1
     return ProportionTable(
         value=value,
-        low=np.where(is_known, low, 0.0),
-        high=np.where(is_known, high, 1.0),
-        standard_error=np.where(is_known, np.sqrt(variance), np.inf),
+        low=np.where(is_known, np.where(is_rare, np.minimum(low, few_low), low), 0.0),
+        high=np.where(is_known, np.where(is_rare, np.maximum(high, few_high), high), 1.0),
+        standard_error=np.where(is_known, np.sqrt(found.variance), np.inf),
         n_questions=n.astype(np.int64),
         n_clusters=n_clusters,
         n_effective=n_effective,
+        has_interval=has_interval(counts),
     )
 
 
@@ -147,55 +163,3 @@ def mean_variance(sums: Floats, sizes: Floats, value: Floats) -> Floats:
     squares = ((sums - sizes * value) ** 2).sum(axis=0)
     correction = divide(np.asarray(n_clusters, dtype=np.float64), n_clusters - 1, where_zero=0.0)
     return correction * divide(squares, sizes.sum(axis=0) ** 2, where_zero=0.0)
-
-
-def _effective_n(value: Floats, variance: Floats, n: Floats, sum_of_squares: Floats) -> Floats:
-    """Return min(n, A(1−A)/V), or n²/Σm² where that is undefined; residuals of rounding count as V = 0."""
-    binomial = value * (1.0 - value)
-    fully_correlated = divide(n**2, sum_of_squares, where_zero=0.0)
-    is_degenerate = (binomial <= 0.0) | (variance * n <= _VARIANCE_ROUNDING)
-    ratio = divide(binomial, np.where(is_degenerate, 0.0, variance), where_zero=0.0)
-    return np.where(is_degenerate, fully_correlated, np.minimum(n, ratio))
-
-
-def critical_t(degrees_of_freedom: Integers | Floats, confidence: float) -> Floats:
-    """Return two-sided critical values of Student's t; infinite below one degree of freedom.
-
-    Example:
-        >>> round(float(critical_t(np.array(43), 0.95)), 4)
-        2.0167
-    """
-    from scipy.special import stdtrit  # late: keeps the command line fast
-
-    freedom = np.asarray(degrees_of_freedom, dtype=np.float64)
-    quantile = stdtrit(np.maximum(freedom, 1.0), 0.5 + confidence / 2.0)
-    return np.where(freedom >= 1.0, quantile, np.inf)
-
-
-def wilson(value: Floats, n: Floats, critical: Floats) -> tuple[Floats, Floats]:
-    """Return Wilson's score interval of proportions.
-
-    Args:
-        value: Proportions in [0, 1].
-        n: Numbers of independent questions, not necessarily whole; 0 gives [0, 1].
-        critical: Critical values, 1.96 for z at 95 %; infinite gives [0, 1].
-
-    Returns:
-        Lower and upper bounds inside [0, 1], exactly 0 or 1 where the proportion is.
-
-    Example:
-        >>> low, high = wilson(np.array(1.0), np.array(21.0), np.array(1.959964))
-        >>> round(float(low), 4), float(high)
-        (0.8454, 1.0)
-
-    References:
-        Wilson (1927), https://doi.org/10.1080/01621459.1927.10502953
-    """
-    is_known = (n > 0.0) & np.isfinite(critical)
-    size, t = np.where(is_known, n, 1.0), np.where(is_known, critical, 0.0)
-    shrink = 1.0 + t**2 / size
-    centre = (value + t**2 / (2.0 * size)) / shrink
-    half = t / shrink * np.sqrt(value * (1.0 - value) / size + t**2 / (4.0 * size**2))
-    low = np.where(value <= 0.0, 0.0, np.maximum(centre - half, 0.0))
-    high = np.where(value >= 1.0, 1.0, np.minimum(centre + half, 1.0))
-    return np.where(is_known, low, 0.0), np.where(is_known, high, 1.0)

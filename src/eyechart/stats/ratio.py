@@ -7,7 +7,9 @@ import numpy as np
 from eyechart.errors import StatisticsError
 from eyechart.stats.arrays import Bools, Floats, Integers, check_confidence, check_scores, divide
 from eyechart.stats.clusters import Clusters, cluster_sums
-from eyechart.stats.proportion import critical_t, estimate_proportions, mean_variance
+from eyechart.stats.intervals import critical_t
+from eyechart.stats.proportion import estimate_proportions, mean_variance
+from eyechart.stats.small_samples import has_interval
 
 
 class RatioTable(NamedTuple):
@@ -20,6 +22,7 @@ class RatioTable(NamedTuple):
         standard_error: By linearisation; inf where not ``is_defined``.
         n_clusters: Clusters with anything in them.
         is_defined: Whether the interval of the denominator excludes 0 in at least two clusters. Print nothing else.
+        has_interval: Whether the bounds may be printed: defined, with at least 10 effective clusters.
     """
 
     value: Floats
@@ -28,6 +31,7 @@ class RatioTable(NamedTuple):
     standard_error: Floats
     n_clusters: Integers
     is_defined: Bools
+    has_interval: Bools
 
 
 def estimate_ratios(
@@ -75,7 +79,9 @@ def estimate_ratios(
     value = np.where(is_defined, divide(tops.sum(axis=0), total, where_zero=0.0), 0.0)
     squares = ((tops - value * bottoms) ** 2).sum(axis=0) * divide(n_clusters * 1.0, n_clusters - 1, where_zero=0.0)
     error = np.where(is_defined, np.sqrt(divide(squares, total**2, where_zero=0.0)), np.inf)
-    return RatioTable(value, value - critical * error, value + critical * error, error, n_clusters, is_defined)
+    half = critical * error
+    is_printed = is_defined & has_interval(sizes)
+    return RatioTable(value, value - half, value + half, error, n_clusters, is_defined, is_printed)
 
 
 def estimate_retention(
@@ -117,6 +123,7 @@ class ChanceCorrectedTable(NamedTuple):
         high: Upper bound.
         standard_error: By linearisation over clusters; inf where there are fewer than two.
         chance: Mean guess rate of the scored questions.
+        has_interval: Whether the bounds may be printed: at least 10 effective clusters.
     """
 
     value: Floats
@@ -124,6 +131,7 @@ class ChanceCorrectedTable(NamedTuple):
     high: Floats
     standard_error: Floats
     chance: Floats
+    has_interval: Bools
 
 
 def correct_for_chance(
@@ -172,4 +180,5 @@ def correct_for_chance(
         high=(table.high - mean) / (1.0 - mean),
         standard_error=ratio.standard_error,
         chance=mean,
+        has_interval=table.has_interval,
     )

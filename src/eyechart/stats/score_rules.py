@@ -15,6 +15,7 @@ from eyechart.stats.letters import LetterBias
 from eyechart.stats.omnibus import cochran_q, friedman
 from eyechart.stats.ratio import ChanceCorrectedTable
 from eyechart.stats.sign_flip import sign_flip
+from eyechart.stats.small_samples import has_interval
 
 # Thresholds of the specification's section 5.
 _CLEAR_P = 0.01
@@ -166,7 +167,7 @@ def check_blind(blind: Estimate) -> Finding | None:
     """
     if blind.chance is None:
         raise StatisticsError(f"{blind.condition}: no chance level", hint="give guess rates to the score table")
-    if blind.low <= blind.chance:
+    if blind.low is None or blind.low <= blind.chance:
         return None
     return Finding(
         code=Code.BLIND,
@@ -219,20 +220,20 @@ def check_groups(chance_by_group: Mapping[str, Floats]) -> Finding | None:
     return Finding(code=Code.OPTION_MIX, level="warning", message=f"chance differs between groups: {text}")
 
 
-def check_size(n_questions: int, n_clusters: int) -> Finding | None:
-    """Find a group too small for a p-value.
+def check_size(clusters: Clusters) -> Finding | None:
+    """Find a group too small for a p-value, or for an interval.
 
     Example:
-        >>> check_size(21, 21).code
-        <Code.TINY_GROUP: 'TINY_GROUP'>
+        >>> from eyechart.stats.clusters import find_clusters
+        >>> check_size(find_clusters(list(range(21)))).message
+        '21 questions on 21 images: intervals only, no p'
     """
-    if can_test(n_questions, n_clusters):
+    is_enough = bool(has_interval(clusters.sizes.astype(np.float64)))
+    if can_test(clusters.n_questions, has_interval=is_enough):
         return None
-    return Finding(
-        code=Code.TINY_GROUP,
-        level="warning",
-        message=f"{_counted(n_questions, n_clusters)}: intervals only, no p",
-    )
+    what = "intervals only, no p" if is_enough else "too few pictures for intervals and p"
+    counted = _counted(clusters.n_questions, clusters.n_clusters)
+    return Finding(code=Code.TINY_GROUP, level="warning", message=f"{counted}: {what}")
 
 
 def _counted(n_questions: int, n_clusters: int) -> str:

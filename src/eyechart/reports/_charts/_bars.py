@@ -46,8 +46,8 @@ def forest_charts(summary: Summary) -> tuple[JsonObject, ...]:
     if not shown:
         return ()
     rows = [_contrast_row(contrast, summary) for contrast in shown]
-    low = 10 * floor(10 * min(contrast.low for contrast in shown))
-    high = 10 * ceil(10 * max(contrast.high for contrast in shown))
+    reach = [bound for contrast in shown for bound in (contrast.value, *(contrast.interval or ()))]
+    low, high = 10 * floor(10 * min(reach)), 10 * ceil(10 * max(reach))
     axis: JsonObject = {
         "title": [f"difference from {printable(name_baseline(summary) or '')}, points", count_note(shown)],
         **AT_RIGHT,
@@ -96,8 +96,8 @@ def _contrast_row(contrast: Contrast, summary: Summary) -> JsonObject:
     return {
         "view": printable(name_difference(contrast, summary)),
         "value": percent(contrast.value),
-        "low": percent(contrast.low),
-        "high": percent(contrast.high),
+        "low": None if contrast.low is None else percent(contrast.low),
+        "high": None if contrast.high is None else percent(contrast.high),
         "n": contrast.n_questions,
         "said": format_contrast(contrast),
         "asked": count_words(contrast.n_questions, contrast.n_clusters),

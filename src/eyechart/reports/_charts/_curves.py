@@ -201,13 +201,14 @@ def _original(estimate: Estimate | None) -> list[JsonObject]:
     """Return the accuracy on the untouched pictures as a line with its band."""
     if estimate is None:
         return []
-    low, high, value = (percent(share) for share in (estimate.low, estimate.high, estimate.value))
+    line: JsonObject = {"datum": percent(estimate.value), "type": "quantitative"}
+    rule = once({"mark": {"type": "rule", "stroke": INK, "strokeDash": [8, 2, 1, 2]}, "encoding": {"y": line}})
+    if estimate.interval is None:
+        return [rule]
+    low, high = map(percent, estimate.interval)
     band: JsonObject = {"y": {"datum": low, "type": "quantitative"}, "y2": {"datum": high}}
-    line: JsonObject = {"datum": value, "type": "quantitative"}
-    return [
-        once({"mark": {"type": "rect", "color": INK, "opacity": 0.08, "x": 0, "x2": "width"}, "encoding": band}),
-        once({"mark": {"type": "rule", "stroke": INK, "strokeDash": [8, 2, 1, 2]}, "encoding": {"y": line}}),
-    ]
+    whole = {"type": "rect", "color": INK, "opacity": 0.08, "x": 0, "x2": "width"}
+    return [once({"mark": whole, "encoding": band}), rule]
 
 
 def size_charts(summary: Summary) -> tuple[JsonObject, ...]:

@@ -73,8 +73,8 @@ def estimate_row(view: str, estimate: Estimate, **further: object) -> JsonObject
     return {
         "view": printable(view),
         "value": percent(estimate.value),
-        "low": percent(estimate.low),
-        "high": percent(estimate.high),
+        "low": None if estimate.low is None else percent(estimate.low),
+        "high": None if estimate.high is None else percent(estimate.high),
         "n": estimate.n_questions,
         "said": f"{format_estimate(estimate)} %",
         "asked": count_words(estimate.n_questions, estimate.n_clusters),
