@@ -458,3 +458,9 @@ def test_an_index_of_the_right_choice_and_the_name_of_its_column_are_answers(fol
     assert [right_text(question) for question in found] == ["red", "blue"]
     columns = {"image": "a.png", "question": "Which?", "option_a": "red", "option_b": "blue", "answer": "option_b"}
     assert right_text(questions(folder, columns)[0]) == "blue"
+
+
+def test_empty_lists_of_labels_and_texts_are_refused_with_a_sentence(folder):
+    row = {"image": "a.png", "question": "Which?", "choices": {"label": [], "text": []}, "answer": "B"}
+    with pytest.raises(BenchmarkError, match="0 choices"):
+        questions(folder, row)
