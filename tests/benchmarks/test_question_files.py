@@ -414,3 +414,63 @@ def test_options_without_labels_that_can_be_shown_are_refused_and_fill_no_memory
     with pytest.raises(BenchmarkError) as caught:
         list(FolderKind().open(tmp_path / "q.jsonl", FolderOptions()).questions())
     assert caught.value.hint
+
+
+@pytest.mark.parametrize("word", ["nan", "NaN", "NA", "<NA>"])
+@pytest.mark.parametrize("at", [1, 3])
+def test_a_word_that_tables_write_for_an_empty_cell_is_no_option_unless_the_user_says_so(folder, word, at):
+    options = ["red", "blue", "green", "white"]
+    options[at] = word
+    row = {"image": "a.png", "question": "Which?", "options": options, "answer": "C"}
+    with pytest.raises(BenchmarkError, match="tables write for an empty cell") as refused:
+        questions(folder, row)
+    assert "empty_options=drop" in refused.value.hint
+    (dropped,) = questions(folder, row, empty_options="drop")
+    assert word not in dropped.choices
+    assert right_text(dropped) == "green"
+    (kept,) = questions(folder, row, empty_options="text")
+    assert list(kept.choices) == options
+    assert right_text(kept) == "green"
+
+
+@pytest.mark.parametrize("empty", ["[]", [], " [ ] ", "{}"])
+def test_an_empty_list_of_options_is_a_free_question(folder, empty):
+    (question,) = questions(folder, {"image": "a.png", "question": "How much?", "options": empty, "answer": "8.5"})
+    assert (question.choices, question.answers) == ((), ("8.5",))
+
+
+def test_the_mark_of_a_picture_inside_an_option_is_refused(folder):
+    row = {"image": "a.png", "question": "Which?", "options": ["the one in <image 2>", "none"], "answer": "B"}
+    with pytest.raises(BenchmarkError, match="option A is a picture"):
+        questions(folder, row)
+
+
+@pytest.mark.parametrize("option", ["id", "task", "group", "source", "box", "answer", "choices", "image", "question"])
+def test_a_named_column_that_no_row_has_is_refused(folder, option):
+    row = {"image": "a.png", "question": "Which?", "choices": ["red", "blue"], "answer": "B"}
+    with pytest.raises(BenchmarkError, match=f"{option}_column=tpyo is given, but no row has") as refused:
+        questions(folder, row, **{f"{option}_column": "tpyo"})
+    assert "question" in refused.value.hint
+
+
+@pytest.mark.parametrize("column", ["distractors", "distractor_1", "incorrect_answers", "Wrong Answer 2"])
+def test_wrong_options_beside_a_right_answer_make_no_free_question(folder, column):
+    row = {"image": "a.png", "question": "Which?", "answer": "red", column: "blue"}
+    with pytest.raises(BenchmarkError, match="seems to hold wrong ones"):
+        questions(folder, row)
+    (question,) = questions(folder, row, keep="free")
+    assert question.answers == ("red",)
+
+
+def test_an_index_of_the_right_choice_and_the_name_of_its_column_are_answers(folder):
+    row = {"image": "a.png", "question": "Which?", "choices": ["red", "blue", "3"]}
+    found = questions(folder, *({**row, "id": n, "correct_choice_idx": n} for n in (0, 1)))
+    assert [right_text(question) for question in found] == ["red", "blue"]
+    columns = {"image": "a.png", "question": "Which?", "option_a": "red", "option_b": "blue", "answer": "option_b"}
+    assert right_text(questions(folder, columns)[0]) == "blue"
+
+
+def test_empty_lists_of_labels_and_texts_are_refused_with_a_sentence(folder):
+    row = {"image": "a.png", "question": "Which?", "choices": {"label": [], "text": []}, "answer": "B"}
+    with pytest.raises(BenchmarkError, match="0 choices"):
+        questions(folder, row)

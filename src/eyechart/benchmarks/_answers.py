@@ -18,7 +18,7 @@ COUNTING: tuple[Form, ...] = ("text", "index0", "index1")
 
 _SEPARATOR = "|"
 _BARE = re.compile(r"[(\[]?\s*([A-Za-z]|\d{1,2})\s*[)\]]?[.):]?")
-_NAMED = re.compile(r"(?:option|choice)\s+\(?([A-Za-z])\)?\.?", re.IGNORECASE)
+_NAMED = re.compile(r"(?:option|choice)[\s_-]+\(?([A-Za-z])\)?\.?", re.IGNORECASE)
 _LED = re.compile(r"(?:\(([A-Za-z]|\d{1,2})\)[.:]?|\[([A-Za-z]|\d{1,2})\]|([A-Za-z]|\d{1,2})[.):])\s*(\S.*)", re.DOTALL)
 _WHOLE = re.compile(r"(\d+)(?:\.0+)?")
 

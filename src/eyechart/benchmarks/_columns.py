@@ -21,6 +21,8 @@ NAMES: dict[Role, tuple[str, ...]] = {
     "answer": (
         *("answer", "gold", "label", "ground_truth", "gt", "correct_answer", "correct_option", "correct_choice"),
         *("answer_key", "gold_answer", "solution", "answer_idx", "answer_index", "correct_idx", "correct_index"),
+        *("correct_choice_idx", "correct_choice_index", "correct_option_idx", "correct_option_index"),
+        *("correct_answer_idx", "correct_answer_index", "gold_idx", "gold_index"),
     ),
     "box": ("box", "bbox", "bbox_2d", "boxes", "bboxes", "target_box"),
     "image_group": ("image_group", "image_id"),
@@ -32,9 +34,10 @@ NAMES: dict[Role, tuple[str, ...]] = {
 _BOX_FORMATS = ("xyxy", "xywh", "unit", "unit_xyxy", "unit_xywh", "cxcywh", "unit_cxcywh", "thousandths")
 # Where several of these are filled and differ, the first is taken: they sort questions and judge none.
 _SORTING = frozenset({"image_group", "task", "source"})
-_INDEX = re.compile(r"(?:answer|correct)(?:idx|index)")
+_INDEX = re.compile(r"(?:answer|gold|correct(?:choice|option|answer)?)(?:idx|index)")
 _OPTION = re.compile(r"(?:option|choice|opt|candidate)s?([a-z]|\d{1,2})")
 _PICTURE = re.compile(r"(?:image|img|picture)s?(\d{1,2})")
+_WRONG_OPTIONS = re.compile(r"(?:distractor|incorrect|wrong)s?(?:answer|choice|option)?s?[a-z]?\d{0,2}")
 _NOT_NAMED = re.compile(r"[^a-z0-9]+")
 
 
@@ -148,6 +151,17 @@ def is_index(column: str) -> bool:
         (True, False)
     """
     return _INDEX.fullmatch(common_name(column)) is not None
+
+
+@cache
+def holds_wrong_options(column: str) -> bool:
+    """Return whether a column holds wrong options, without the right one, by its name.
+
+    Example:
+        >>> holds_wrong_options("distractor_1"), holds_wrong_options("wrongly")
+        (True, False)
+    """
+    return _WRONG_OPTIONS.fullmatch(common_name(column)) is not None
 
 
 def filled(values: Mapping[str, object], columns: Sequence[str]) -> list[str]:

@@ -12,8 +12,8 @@ from eyechart.errors import BenchmarkError
 
 MIN_CHOICES, MAX_CHOICES = 2, len(ascii_uppercase)
 
-EmptyOptions = Literal["refuse", "drop"]
-"""What to do with an empty option that stands before a filled one."""
+EmptyOptions = Literal["refuse", "drop", "text"]
+"""What to do with an empty option before a filled one, and with words for one (nan); ``text`` shows the words."""
 
 OptionLetters = Literal["auto", "keep"]
 """Whether letters that all options carry are taken off, or belong to their texts."""
@@ -23,6 +23,8 @@ _CARRIED = re.compile(
 )
 _KEY = re.compile(r"[(\[]?([A-Za-z]|\d{1,2})[)\].:]?")
 _OPTION_KEY = re.compile(r"(?:option|choice|opt)([a-z]|\d{1,2})")
+# What pandas and R write into a table for a cell that says nothing.
+_WORDS_FOR_NOTHING = frozenset({"nan", "NaN", "<NA>", "NA"})
 _TEXT_KEYS, _LABEL_KEYS = ("text", "value", "content"), ("label", "key", "letter", "id")
 _TAG = re.compile(r"<\|?\s*(?:image|img|picture)[\s_]*\d*\s*\|?>|<imagehere>", re.IGNORECASE)
 _PICTURE_NAME = re.compile(r"\S.*\.(?:png|jpe?g|webp|gif|bmp|tiff?)", re.IGNORECASE)
@@ -102,6 +104,8 @@ def read_options(
         return None
     if isinstance(cell, str):
         cell = _split(cell, (rules or OptionRules()).separator)
+        if is_absent(cell):  # "[]", as MMMU writes it
+            return None
     if isinstance(cell, Mapping):
         entries = _of_object(cell, place, column)
     elif isinstance(cell, list | tuple):
@@ -256,7 +260,7 @@ def finish(entries: _Entries, place: str, rules: OptionRules, column: str) -> Op
     Raises:
         BenchmarkError: As ``read_options``.
     """
-    entries = list(entries)
+    entries, was = _without_words_for_nothing(list(entries), place, rules.empty)
     while entries and is_absent(entries[-1][1]):
         entries.pop()
     for label, cell in entries:
@@ -266,8 +270,7 @@ def finish(entries: _Entries, place: str, rules: OptionRules, column: str) -> Op
         cell.strip() if isinstance(cell, str) else text_of(cell, f"option {label}", place) for label, cell in entries
     ]
     empty = [] if all(texts) else [label for (label, _), text in zip(entries, texts, strict=True) if not text]
-    was: tuple[str, ...] = ()
-    if empty and rules.empty == "refuse":
+    if empty and rules.empty != "drop":
         later = [label for label, _ in entries[[label for label, _ in entries].index(empty[0]) + 1 :]]
         later = [label for label in later if label not in empty]
         skipped = f"column {empty[0]} is empty but {_and(later)} {'are' if len(later) > 1 else 'is'} not"
@@ -277,7 +280,7 @@ def finish(entries: _Entries, place: str, rules: OptionRules, column: str) -> Op
         )
     kept = [position for position, text in enumerate(texts) if text] if empty else list(range(len(texts)))
     if empty:
-        was = ("empty options left out",)
+        was += ("empty options left out",)
     labels, texts, n_written = [entries[at][0] for at in kept], [texts[at] for at in kept], len(entries)
     if not MIN_CHOICES <= len(texts) <= MAX_CHOICES:
         what = f" ({shown(texts[0])})" if len(texts) == 1 else ""
@@ -290,6 +293,27 @@ def finish(entries: _Entries, place: str, rules: OptionRules, column: str) -> Op
         labels, texts = bare
         was += ("letters before the options taken off",)
     return Options(tuple(texts), tuple(labels), tuple(kept), n_written, was)
+
+
+def _without_words_for_nothing(entries: _Entries, place: str, empty: EmptyOptions) -> tuple[_Entries, tuple[str, ...]]:
+    """Return entries with None where a word such as nan stands for nothing, and what was chosen.
+
+    Raises:
+        BenchmarkError: If there is such a word, and the user does not say what it is.
+    """
+    named = [(label, cell) for label, cell in entries if isinstance(cell, str) and cell.strip() in _WORDS_FOR_NOTHING]
+    if not named or empty == "text":
+        return entries, ()
+    if empty == "refuse":
+        label, word = named[0]
+        raise BenchmarkError(
+            f"{place}: option {label} is {shown(word)}, which tables write for an empty cell",
+            hint="--option empty_options=drop leaves such options out, empty_options=text shows them as they stand",
+        )
+    words = {label for label, _ in named}
+    return [(label, None if label in words else cell) for label, cell in entries], (
+        "options that are a word for an empty cell left out",
+    )
 
 
 def _without_letters(texts: Sequence[str], places: Sequence[int], place: str) -> tuple[list[str], list[str]] | None:
@@ -320,7 +344,7 @@ def _without_letters(texts: Sequence[str], places: Sequence[int], place: str) ->
 
 def _check_no_picture(cell: object, label: str, place: str) -> None:
     is_named = isinstance(cell, str) and (
-        _TAG.fullmatch(cell.strip()) or cell.lstrip().startswith("data:image/") or _PICTURE_NAME.fullmatch(cell.strip())
+        _TAG.search(cell) or cell.lstrip().startswith("data:image/") or _PICTURE_NAME.fullmatch(cell.strip())
     )
     is_held = isinstance(cell, bytes) or (
         isinstance(cell, Mapping) and bool({"bytes", "path", "image", "url"} & set(cell))

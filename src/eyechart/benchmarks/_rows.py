@@ -11,7 +11,17 @@ import msgspec
 from eyechart.benchmarks._answers import Answer, AnswerForm, accepted_answers, read_answer
 from eyechart.benchmarks._boxes import NAMED_FORMATS, CellBoxes, read_boxes_in
 from eyechart.benchmarks._cells import Row, in_text, is_absent, plain, shown, stored, text_of
-from eyechart.benchmarks._columns import Columns, Layout, Role, filled, first_cell, is_index, layout_of, two_columns
+from eyechart.benchmarks._columns import (
+    Columns,
+    Layout,
+    Role,
+    filled,
+    first_cell,
+    holds_wrong_options,
+    is_index,
+    layout_of,
+    two_columns,
+)
 from eyechart.benchmarks._conversations import SystemTurn, conversation_column, flatten
 from eyechart.benchmarks._options import (
     OptionRules,
@@ -245,6 +255,11 @@ class RowReader:
             chosen=tuple(chosen),
         )
 
+    @property
+    def seen(self) -> frozenset[str]:
+        """All columns of the rows read so far."""
+        return frozenset(name for names in self._layouts for name in names)
+
     def _layout(self, values: Mapping[str, object]) -> Layout:
         names = tuple(values)
         if names not in self._layouts:
@@ -281,7 +296,7 @@ class RowReader:
     def _needed(self, values: Mapping[str, object], layout: Layout, role: Role, place: str) -> str:
         text = self._text(values, layout, role, place)
         if text is None or not text.strip():
-            raise no_value(values, getattr(self._rules.columns, role) or role, place)
+            raise no_value(values, getattr(self._rules.columns, role) or role, place, role)
         return text
 
     def _picture(
@@ -434,6 +449,12 @@ class RowReader:
             return answers
         names_option = any(_LETTER.fullmatch(one) or _WHOLE.fullmatch(one) for one in answers)
         for column, cell in values.items():
+            if column not in layout.own and holds_wrong_options(column) and not is_absent(cell):
+                raise BenchmarkError(
+                    f"{place}: no options found, but column {column!r} seems to hold wrong ones",
+                    hint="give all options, the right one among them, in a column choices or in columns A, B, …, "
+                    "or --option keep=free if every answer is a free text",
+                )
             listed = (
                 [] if column in layout.own or column == _ANSWERS else _texts_in(cell, self._rules.options.separator)
             )
@@ -483,9 +504,8 @@ def _texts_in(cell: object, separator: str) -> list[str]:
     return texts if isinstance(cell, list) and len(texts) == len(cell) > 1 else []
 
 
-def no_value(values: Mapping[str, object], column: str, place: str) -> BenchmarkError:
+def no_value(values: Mapping[str, object], column: str, place: str, role: Role = "image") -> BenchmarkError:
     """Return the error for a row without a value in a column that is needed."""
-    role = column if column in Columns.__struct_fields__ else "image"
     return BenchmarkError(
         f"{place}: no value in column {column!r} (columns: {_some(tuple(values))})",
         hint=f"name your own column, for example --option {role}_column=NAME",

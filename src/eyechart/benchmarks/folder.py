@@ -29,7 +29,7 @@ __all__ = ["FolderKind"]
 
 # Where the bytes lie is no part of which questions are asked.
 _PATH_OPTIONS = frozenset({"file", "image_root"})
-_COLUMN_OPTIONS = {
+_COLUMN_OPTIONS: dict[str, Role] = {
     "id_column": "id",
     "image_column": "image",
     "question_column": "question",
@@ -75,8 +75,9 @@ class FolderOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         task_column: Column of the task.
         source_column: Column of the source.
         encoding: Encoding of a text file that is not UTF-8 and says nothing of it.
-        empty_options: What to do with an empty option before a filled one: refuse, or drop it. Then the others move
-            up, the right answer follows its text, and ``extra.source_letters`` keeps the letters of the file.
+        empty_options: What to do with an empty option before a filled one, and with the words nan and NA: refuse,
+            ``drop`` them, or ``text``, which shows the words as they stand. If one is dropped, the others move up, the
+            right answer follows its text, and ``extra.source_letters`` keeps the letters of the file.
         option_letters: Whether letters that all options carry are taken off (``auto``) or belong to them (``keep``).
         listed: Which options count where the question's text lists others than the column, or in another order.
         keep: Which rows are asked of a file that mixes questions with options (``choices``) and without (``free``).
@@ -248,6 +249,7 @@ def _read(file: Path, options: FolderOptions, pictures: Pictures) -> _Found:
     golds = _golds(drafts, form, faults)
     _check_answers(drafts, options, faults, file)
     _check_ids(drafts, faults)
+    _check_named_columns(reader.seen, options, file)
     faults.refuse(n_rows)
     if not drafts:
         raise BenchmarkError(f"{file} holds no question besides those left out", hint="keep other rows")
@@ -422,10 +424,26 @@ def _check_ids(drafts: Sequence[Draft], faults: Faults) -> None:
             faults.add(
                 BenchmarkError(
                     f"{draft.place}: id {draft.id!r} is also that of {first[draft.id]}",
-                    hint="give each question its own id",
+                    hint="give each question its own id, or name the column that does with --option id_column=NAME",
                 )
             )
         first.setdefault(draft.id, draft.place)
+
+
+def _check_named_columns(seen: frozenset[str], options: FolderOptions, file: Path) -> None:
+    """Refuse a column that the user names and no row has: its kind would silently be left out.
+
+    Raises:
+        BenchmarkError: If there is such a column; it comes before the faults of rows, which may follow from it.
+    """
+    for option, role in _COLUMN_OPTIONS.items():
+        name = getattr(options, option)
+        # A run of an earlier version names the common column of each kind, whether the file has it or not.
+        if seen and name is not None and name not in seen and name != NAMES[role][0]:
+            raise BenchmarkError(
+                f"{file}: {option}={name} is given, but no row has a column {name!r}",
+                hint=f"the columns are {', '.join(sorted(seen)[:20])}; leave {option} out to look for common names",
+            )
 
 
 def _convention(draft: Draft, options: FolderOptions) -> BoxFormat | None:
