@@ -73,7 +73,7 @@ def test_easy_questions_with_large_targets_make_no_half_size(seed, n, n_levels, 
     """T8: a model that ignores the pixels was said to have an acuity of 8.4 px, in 50 of 50 such data sets."""
     rng = np.random.default_rng([1, seed])
     answers = ignore_pixels(n, rng, n_levels=n_levels, layout=layout, is_steady=is_steady)
-    found = estimate(*answers, slope_alpha=0.0005)  # 20 examples at 0.01 would find one by chance
+    found = estimate(*answers, slope_alpha=1e-5)  # many examples at 0.01 would find one by chance
     assert found.log2_px is None
     assert "points an octave" in found.reason or "too few" in found.reason
     assert not found.has_curve
