@@ -236,7 +236,7 @@ def _in_order(cells: Mapping[str, object], place: str, column: str) -> _Entries:
     """Return entries by letter or number, with empty ones where the file skips one."""
     if all(label.isdigit() for label in cells):
         numbers = {int(label): cell for label, cell in cells.items()}
-        base = min(1, *numbers)
+        base = min((1, *numbers))
         return [(str(number), numbers.get(number)) for number in range(base, max(numbers) + 1)]
     if any(len(label) != 1 or label not in ascii_uppercase for label in cells):
         raise BenchmarkError(
