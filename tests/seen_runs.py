@@ -1,4 +1,4 @@
-"""Runs whose answers depend on the pixels a hosted model saw of the target, for laws of acuity and of collapse."""
+"""Runs whose answers depend on the pixels a hosted model saw of the target, for laws of size and of collapse."""
 
 import math
 
@@ -38,9 +38,22 @@ def questions_of(make, n, size=EIGHT_K, widths=(60, 420), tasks=("OCR", "Color")
     return found
 
 
-def seen_table(make, folder, *, acuity_px=12.0, n=200, views=VIEWS, identity=CLAUDE, plateau=0.9, slope=3.0, **changes):
+def seen_table(
+    make,
+    folder,
+    *,
+    acuity_px=12.0,
+    n=200,
+    views=VIEWS,
+    identity=CLAUDE,
+    plateau=0.9,
+    slope=3.0,
+    ignores_pixels=False,
+    **changes,
+):
     """The table of a run of a model that reads a target by the pixels it saw of it; ``acuity_px`` is the truth."""
     questions = questions_of(make, n, **changes)
+    sides = {question.id: question.targets[0].y1 - question.targets[0].y0 for question in questions}
     benchmark = make.benchmark(questions)
     lookup = look_up(identity)
     scripted = ModelIdentity("scripted", "tiny", fingerprint="tiny")
@@ -51,6 +64,8 @@ def seen_table(make, folder, *, acuity_px=12.0, n=200, views=VIEWS, identity=CLA
         asked = ask.identity
         target = ledger[asked.request_id].target_px
         reads = plateau / (1 + math.exp(-slope * math.log2(min(target) / acuity_px))) if target else 0.0
+        if ignores_pixels:  # 90 % are right where targets are large, and none is read where they are small
+            reads = plateau if sides[asked.question_id] > 160 else 0.0
         is_read = draw("read", asked.question_id, asked.view) < reads
         return "A" if is_read else "ABCD"[int(4 * draw("guess", asked.question_id, asked.view))]
 

@@ -3,10 +3,10 @@
 import msgspec
 import numpy as np
 
+from eyechart.runs.acuity import as_acuities
 from eyechart.runs.findings import find
 from eyechart.runs.patterns import count_patterns
 from eyechart.schema import (
-    Acuity,
     AcuityBand,
     BenchmarkIdentity,
     CloseViews,
@@ -15,12 +15,12 @@ from eyechart.schema import (
     Estimate,
     Failure,
     Finding,
+    HalfAccuracySize,
     ModelIdentity,
     Run,
     Sampling,
     Size,
     SizeBand,
-    SmoothCurve,
     Summary,
     Usage,
 )
@@ -100,6 +100,7 @@ def make_summary(views=DEMO_VIEWS, *, n_questions=40, n_images=20, seed=0, missi
     estimates = accuracy_by_condition(table)
     contrasts = contrasts_against(table, "original", negative_controls=IDENTICAL_VIEWS) if "original" in views else ()
     conditions = tuple(_condition(view, index, values, present) for index, view in enumerate(views))
+    half_sizes = _half_sizes(n_questions, min(n_images, n_questions)) if estimates else ()
     summary = Summary(
         run=make_run(views, n_questions=n_questions),
         scorer=SCORER,
@@ -114,7 +115,8 @@ def make_summary(views=DEMO_VIEWS, *, n_questions=40, n_images=20, seed=0, missi
         n_questions=n_questions,
         n_clusters=min(n_images, n_questions),
         usage=Usage(input_tokens=123456, output_tokens=789),
-        acuities=_acuities(n_questions, min(n_images, n_questions)) if estimates else (),
+        acuities=as_acuities(half_sizes),
+        half_accuracy_sizes=half_sizes,
         close_views=_close(views, contrasts, n_questions),
         pattern_conditions=table.conditions,
         patterns=count_patterns(table.values, table.present, table.image_groups),
@@ -175,21 +177,21 @@ def _bands(estimates: tuple[Estimate, ...]) -> tuple[SizeBand, ...]:
     )
 
 
-def _acuities(n_questions: int, n_clusters: int) -> tuple[Acuity, ...]:
+def _half_sizes(n_questions: int, n_clusters: int) -> tuple[HalfAccuracySize, ...]:
     """What a model has that reads half of its targets at 9 px, over all tasks, and two tasks that say less."""
     sizes, shares = (90.0, 40.0, 30.0, 20.0, 14.0, 10.0, 7.0, 5.0), (0.9, 0.91, 0.88, 0.8, 0.7, 0.5, 0.2, -0.05)
     bands = tuple(
-        AcuityBand(size, share, share - 0.1, min(1.0, share + 0.1), max(0.0, share), n_questions)
+        AcuityBand(size, share, share - 0.1, min(1.0, share + 0.1), max(0.0, share), n_questions, chance=0.25)
         for size, share in zip(sizes, shares, strict=True)
     )
     known = {"evidence": "documented", "n_questions": n_questions, "n_clusters": n_clusters}
     return (
-        Acuity(
-            None, "estimated", px=9.3, low_px=8.1, high_px=11.7, bands=bands, misfit_p=0.4,
-            smooth=SmoothCurve(9.3, 0.0, 2.0, 0.9), **known,
+        HalfAccuracySize(
+            None, "estimated", px=9.3, low=8.1, high=11.7, slope=0.21, slope_p=1e-9, bands=bands, has_curve=True,
+            **known,
         ),
-        Acuity("Color", "not reached", "more than half of the plateau is left at the smallest targets", **known),
-        Acuity("OCR", "estimated", px=12.0, low_px=None, high_px=14.0, **known),
+        HalfAccuracySize("Color", "not reached", "more than half is left at the smallest targets", **known),
+        HalfAccuracySize("OCR", "estimated", px=12.0, low=None, high=14.0, **known),
     )  # fmt: skip
 
 

@@ -29,11 +29,12 @@ def test_what_needs_no_action_is_a_note_and_no_warning(capsys):
     assert "note: SHARED_IMAGE: 40 questions on 20 images" in capsys.readouterr().err
 
 
-def test_acuity_is_said_for_all_questions_and_for_tasks_with_a_curve(capsys):
+def test_half_accuracy_size_is_said_for_all_questions_and_for_tasks_with_a_curve(capsys):
     show_summary(sum_summary())
     shown = capsys.readouterr().err
-    assert "• Acuity 9.3 px [8.1, 12] (sizes documented)." in shown
-    assert "Acuity for OCR" not in shown
+    assert "• Half-accuracy target size 9.3 px [8.1, 12] (sizes documented)." in shown
+    assert "Half-accuracy target size for OCR" not in shown
+    assert "cuity" not in shown.replace("accuracy", "")
 
 
 @pytest.mark.parametrize(

@@ -32,13 +32,15 @@ def ask(questions, out, *flags, boxes="xyxy"):
 
 
 @pytest.mark.parametrize("threshold_px", [6, 20])
-def test_acuity_of_a_model_with_a_threshold_is_found(questions, tmp_path, capfd, threshold_px):
+def test_half_accuracy_size_of_a_model_with_a_threshold_is_found(questions, tmp_path, capfd, threshold_px):
     assert ask(questions, tmp_path / "run", "--set", f"threshold_px={threshold_px}", "--set", "slope=4") == 0
     summary = json.loads(capfd.readouterr().out)
-    found = next(one for one in summary["acuities"] if one["task"] is None)
+    found = next(one for one in summary["half_accuracy_sizes"] if one["task"] is None)
     assert (found["status"], found["evidence"]) == ("estimated", "executed")
-    assert found["low_px"] <= threshold_px * 1.1
-    assert found["high_px"] >= threshold_px / 1.1
+    assert found["low"] <= threshold_px * 1.1
+    assert found["high"] >= threshold_px / 1.1
+    before = next(one for one in summary["acuities"] if one["task"] is None)
+    assert (before["px"], before["low_px"], before["high_px"]) == (found["px"], found["low"], found["high"])
     rates = {one["condition"]: one["accuracy_sum"] for one in summary["conditions"]}
     assert rates["original"] > rates["downsample_0_25"] > rates["downsample_0_125"]
     assert rates["blank"] == pytest.approx(0.25, abs=0.13)  # it shows no target, so the model guesses

@@ -25,6 +25,7 @@ from eyechart.figures import (
     save_figure,
 )
 from eyechart.figures._series import count_note
+from eyechart.schema import HalfAccuracySize
 
 FIGURES = (
     "acuity_curve", "eye_chart", "resolution_curve", "context_curve", "seen_curve", "view_forest", "view_matrix",
@@ -326,7 +327,7 @@ def test_black_letters_are_as_many_as_targets_were_read():
         sum(patch.get_facecolor()[3] > 0 for patch in rows[height]) / len(rows[height])
         for height in sorted(rows, reverse=True)
     ]
-    bands = [band for band in demo_summary().acuities[0].bands if band.px < 50]
+    bands = [band for band in demo_summary().half_accuracy_sizes[0].bands if band.px < 50]
     assert len(shares) == len(bands)
     for share, band in zip(shares, bands, strict=True):
         assert share == pytest.approx(max(0.0, band.corrected), abs=0.25)
@@ -337,16 +338,41 @@ def test_letters_are_to_one_scale_of_the_pixels_the_model_saw():
 
     axes = draw("eye_chart", demo_summary())
     heights = {round(p.get_path().get_extents().height, 4) for p in axes.patches if isinstance(p, PathPatch)}
-    bands = [band.px for band in demo_summary().acuities[0].bands if band.px < 50]
+    bands = [band.px for band in demo_summary().half_accuracy_sizes[0].bands if band.px < 50]
     scale = max(heights) / bands[0]
     assert sorted(heights) == pytest.approx([size * scale for size in sorted(bands)], rel=0.01)
 
 
 def test_eye_chart_says_what_is_not_reached_and_lists_tasks():
     texts = " ".join(text.get_text() for text in drawn_texts(draw("eye_chart", demo_summary()).figure))
-    assert "Acuity 9.3 px [8.1, 12]" in texts
+    assert "Half-accuracy target size 9.3 px [8.1, 12]" in texts
     assert "Color: not reached" in texts
     assert "OCR: 12 px [below the smallest, 14]" in texts
+
+
+def test_eye_chart_of_a_model_below_chance_shows_its_accuracy_and_names_the_correction():
+    """It said "read, % −33.3 [−33.3, −33.3]": corrected for guessing, unlabelled, of no width."""
+    summary = demo_summary()
+    whole = summary.half_accuracy_sizes[0]
+    wrong = tuple(
+        msgspec.structs.replace(band, corrected=-1 / 3, low=-1 / 3, high=-0.2, fitted=-1 / 3)
+        for band in whole.bands[:-1]
+    )
+    few = msgspec.structs.replace(whole.bands[-1], low=None, high=None)
+    size = HalfAccuracySize(None, "not identified", "no slope", bands=(*wrong, few), n_questions=40, n_clusters=20)
+    axes = draw("eye_chart", msgspec.structs.replace(summary, half_accuracy_sizes=(size,)))
+    texts = [text.get_text() for text in axes.texts]
+    assert "right, % [95 %]" in texts
+    assert "0.0 [0.0, 10.0]" in texts
+    assert any("[too few pictures]" in text for text in texts)
+    assert any("corrected for guessing; bands hold different questions" in text for text in texts)
+    assert not any("−33" in text for text in texts)
+
+
+def test_figures_over_bands_of_size_say_that_bands_hold_different_questions():
+    for name in ("seen_curve", "eye_chart"):
+        texts = " ".join(text.get_text() for text in drawn_texts(draw(name, demo_summary()).figure))
+        assert "bands hold different questions" in texts
 
 
 def test_views_that_are_one_picture_are_joined_and_hollow_and_scales_are_labels():
@@ -363,11 +389,11 @@ def test_range_of_questions_about_one_picture_says_picture():
     assert count_note([one, two]) == "n = 30–58 questions about 1 picture, 95\N{NO-BREAK SPACE}% intervals"
 
 
-def test_without_sizes_there_is_neither_acuity_curve_nor_eye_chart():
+def test_without_sizes_there_is_neither_size_curve_nor_eye_chart():
     summary = demo_summary()
     unknown = msgspec.structs.replace(
         summary,
-        acuities=(),
+        half_accuracy_sizes=(),
         conditions=tuple(msgspec.structs.replace(one, target_px_seen=None) for one in summary.conditions),
     )
     assert draw("acuity_curve", unknown) is None

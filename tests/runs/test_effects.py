@@ -94,6 +94,9 @@ def test_chance_corrected_accuracy_is_the_formula_for_mixed_options(summary_of):
         if one.name == "chance-corrected accuracy":
             plain = accuracy[one.condition]
             assert one.value == pytest.approx((plain.value - plain.chance) / (1.0 - plain.chance), abs=1e-12)
+            moved = [(bound - plain.chance) / (1.0 - plain.chance) for bound in plain.interval]
+            assert one.interval == pytest.approx(moved, abs=1e-12)
+            assert one.method == f"{plain.method}, moved to the scale where guessing is 0"  # it said "linearisation"
 
 
 def test_accuracy_above_blind_is_the_formula(summary_of):

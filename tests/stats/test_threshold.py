@@ -4,7 +4,7 @@ import pytest
 from eyechart.errors import StatisticsError
 from eyechart.stats.bootstrap import draw_weights
 from eyechart.stats.clusters import find_clusters
-from eyechart.stats.threshold import estimate_pixel_threshold, estimate_threshold
+from eyechart.stats.threshold import estimate_threshold
 
 SCALES = np.array([1, 0.9375, 0.875, 0.8125, 0.75, 0.6875, 0.625, 0.5, 0.375, 0.25, 0.125, 0.0625])
 
@@ -89,35 +89,3 @@ def test_level_without_any_answer_is_refused():
 def test_shapes_must_agree():
     with pytest.raises(StatisticsError, match="for 11 levels and 9 guess rates"):
         _estimate(np.ones((9, 12)), np.log2(SCALES)[1:])
-
-
-def _pixels(values, px, **options):
-    n = len(values)
-    weights = draw_weights(n, np.random.default_rng(1))
-    clusters = find_clusters(list(range(n)))
-    return estimate_pixel_threshold(values, px > 0, np.full(n, 0.25), clusters, px, weights=weights, **options)
-
-
-def test_pixel_threshold_is_found_whatever_the_sizes_of_the_targets():
-    rng = np.random.default_rng(0)
-    px = 2.0 ** rng.uniform(3, 9, 300)[:, None] * SCALES
-    is_seen = np.log2(px) >= rng.normal(5.0, 0.7, 300)[:, None]  # 32 px on average
-    values = (is_seen | (rng.random(px.shape) < 0.25)).astype(float)
-    found = _pixels(values, px)
-    assert found.log2_value == pytest.approx(5.0, abs=0.4)
-    assert found.log2_low < 5.1
-    assert found.log2_high > 4.9
-
-
-def test_targets_of_one_size_are_refused():
-    with pytest.raises(StatisticsError, match="about the same size"):
-        _pixels(np.ones((40, 3)), np.full((40, 3), 32.0))
-
-
-@pytest.mark.parametrize("px", [np.zeros((40, 2)), np.full((40, 3), 0.0)])
-def test_sizes_must_be_positive_and_match(px):
-    clusters, weights = find_clusters(list(range(40))), draw_weights(40, np.random.default_rng(0))
-    with pytest.raises(StatisticsError, match="or not positive"):
-        estimate_pixel_threshold(
-            np.ones((40, 3)), np.ones((40, 3), dtype=bool), np.zeros(40), clusters, px, weights=weights
-        )

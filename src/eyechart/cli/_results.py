@@ -6,7 +6,7 @@ from eyechart.cli._output import print_table, say
 
 if TYPE_CHECKING:
     from eyechart.reports import Table
-    from eyechart.schema import Acuity, Summary
+    from eyechart.schema import HalfAccuracySize, Summary
 
 
 _MOST_OPEN_SENTENCES = 4
@@ -22,9 +22,9 @@ def show_summary(summary: "Summary") -> None:
     summary = collapse_grids(summary)
     for sentence in _sentences(summary):
         say(f"• {sentence}")
-    for acuity in summary.acuities:
-        if acuity.bands or acuity.task is None:
-            say(f"• {_acuity(acuity)}")
+    for size in summary.half_accuracy_sizes:
+        if size.bands or size.task is None:
+            say(f"• {_half_size(size)}")
     for failure in summary.failures:
         where = ", ".join(f"{condition} {n}" for condition, n in failure.conditions.items())
         say(f"{failure.n} × {failure.state}: {failure.cause} ({where})")
@@ -65,13 +65,14 @@ def say_departures(summary: "Summary") -> None:
         say(f"warning: plan: {note}")
 
 
-def _acuity(acuity: "Acuity") -> str:
-    """Say the acuity over all questions or in one task."""
-    from eyechart.figures import format_acuity
+def _half_size(size: "HalfAccuracySize") -> str:
+    """Say the half-accuracy target size over all questions or in one task."""
+    from eyechart.figures import format_half_size
 
-    of = "" if acuity.task is None else f" for {acuity.task}"
-    evidence = f" (sizes {acuity.evidence})" if acuity.evidence else ""
-    return f"{format_acuity(acuity)[:-1].replace('Acuity', f'Acuity{of}', 1)}{evidence}."
+    of = "" if size.task is None else f" for {size.task}"
+    evidence = f" (sizes {size.evidence})" if size.evidence else ""
+    name = "Half-accuracy target size"
+    return f"{format_half_size(size)[:-1].replace(name, f'{name}{of}', 1)}{evidence}."
 
 
 def show_table(table: "Table") -> None:

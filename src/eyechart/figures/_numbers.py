@@ -6,13 +6,14 @@ What is missing is written as words or as ``MISSING``, never as 0.
 
 from textwrap import wrap
 
-from eyechart.schema import Acuity, Contrast, Estimate, Size
+from eyechart.schema import Contrast, Estimate, HalfAccuracySize, Size
 
 MINUS = "−"
 TIMES = "×"
 MISSING = "–"
 NOT_SCORED = "not scored"
 NO_INTERVAL = "[too few pictures]"
+BANDS_DIFFER = "bands hold different questions"
 
 _SMALLEST_P = 0.001
 _LONGEST_LABEL = 28
@@ -178,16 +179,16 @@ def format_n(n_questions: int, n_clusters: int) -> str:
     return f"n = {questions} about {format_count(n_clusters)} picture{'' if n_clusters == 1 else 's'}"
 
 
-def format_acuity(acuity: Acuity) -> str:
-    """Say an acuity with its interval, or why there is none.
+def format_half_size(size: HalfAccuracySize) -> str:
+    """Say a half-accuracy target size with its interval, or why there is none.
 
     Example:
-        >>> format_acuity(Acuity(None, "estimated", px=12.3, low_px=10.0, high_px=14.2))
-        'Acuity 12 px [10, 14].'
-        >>> format_acuity(Acuity(None, "not reached", reason="all is read"))
-        'Acuity not reached: all is read.'
+        >>> format_half_size(HalfAccuracySize(None, "estimated", px=12.3, low=10.0, high=14.2))
+        'Half-accuracy target size 12 px [10, 14].'
+        >>> format_half_size(HalfAccuracySize(None, "not reached", reason="all is read"))
+        'Half-accuracy target size not reached: all is read.'
     """
-    if acuity.px is None:
-        return f"Acuity {acuity.status}: {acuity.reason}."
-    low = "below the smallest" if acuity.low_px is None else format_px(acuity.low_px)
-    return f"Acuity {format_px(acuity.px)} px [{low}, {format_px(acuity.high_px)}]."
+    if size.px is None:
+        return f"Half-accuracy target size {size.status}: {size.reason}."
+    low = "below the smallest" if size.low is None else format_px(size.low)
+    return f"Half-accuracy target size {format_px(size.px)} px [{low}, {format_px(size.high)}]."

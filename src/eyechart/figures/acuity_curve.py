@@ -1,11 +1,11 @@
-"""Accuracy of every view against the size of the target that the model really saw in it, and the acuity."""
+"""Accuracy of every view against the size of target that the model really saw, and the half-accuracy target size."""
 
 from math import log2
 from typing import TYPE_CHECKING
 
 from eyechart.figures._alternative_text import describe_estimate, opening
 from eyechart.figures._labels import Label, write_labels
-from eyechart.figures._numbers import format_acuity, format_px, format_reciprocal
+from eyechart.figures._numbers import format_half_size, format_px, format_reciprocal
 from eyechart.figures._series import Point, accuracies, count_note, is_plain
 from eyechart.figures._style import (
     ACCENT,
@@ -20,7 +20,7 @@ from eyechart.figures._style import (
     take_axes,
     write_note,
 )
-from eyechart.schema import Acuity, SmoothCurve, Summary
+from eyechart.schema import HalfAccuracySize, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,15 +33,14 @@ _STYLES = {"scene": LineStyle(INK, "D", "-"), **CONTEXT_STYLES}
 _OTHER = LineStyle(MUTED, "v", "-")
 _ONE_LABEL_OCTAVES = 0.3
 _MOST_SCALES = 3
-_N_CURVE = 60
 
 
 class AcuityCurve:
     """A point per view at the median effective size of its target (shorter side, log₂), with its 95 % interval.
 
     Scales of the whole picture are written beside their points as labels only. Views that are one picture to the model
-    are joined and drawn hollow: their difference is the noise of asking twice. The line is the isotonic curve over all
-    answers pooled by size, the dashes a logistic curve where that fits, the shade the acuity with its interval.
+    are joined and drawn hollow: their difference is the noise of asking twice. The line is what would be right if all
+    targets had one size, by what changes within a question; the shade is the half-accuracy size with its interval.
     """
 
     name = "acuity_curve"
@@ -56,14 +55,14 @@ class AcuityCurve:
         points = _points(summary)
         if not points:
             return None
-        acuity = next((one for one in summary.acuities if one.task is None), None)
+        size = next((one for one in summary.half_accuracy_sizes if one.task is None), None)
         with drawing_style(ax):
             target = take_axes(ax, _HEIGHT_IN)
-            _draw_px_axis(target, points, acuity)
+            _draw_px_axis(target, points, size)
             draw_accuracy_axis(target)
             draw_chance(target, summary.chance, [points[-1].estimate])
-            if acuity is not None:
-                _draw_pooled(target, acuity, summary.chance or 0.0)
+            if size is not None:
+                _draw_curve(target, size, summary.chance or 0.0)
             _draw_joins(target, summary, points)
             _draw_points(target, points, _joined(summary))
             target.legend(
@@ -74,7 +73,7 @@ class AcuityCurve:
                 labelcolor=MUTED,
                 borderaxespad=0.2,
             )
-            write_note(target, _notes(summary, points, acuity))
+            write_note(target, _notes(summary, points, size))
             if ax is None:
                 settle_ticks(target)
         return target
@@ -88,8 +87,8 @@ class AcuityCurve:
             describe_estimate(f"{point.condition.condition} ({format_px(point.x)} px)", point.estimate)
             for point in points
         ]
-        acuity = next((one for one in summary.acuities if one.task is None), None)
-        end = "" if acuity is None else f" {format_acuity(acuity)}"
+        size = next((one for one in summary.half_accuracy_sizes if one.task is None), None)
+        end = "" if size is None else f" {format_half_size(size)}"
         return f"{opening(summary, 'the shorter side of the target as the model saw it')} {'; '.join(said)}.{end}"
 
 
@@ -178,37 +177,25 @@ def _draw_joins(axes: "Axes", summary: Summary, points: tuple[Point, ...]) -> No
             )
 
 
-def _draw_pooled(axes: "Axes", acuity: Acuity, chance: float) -> None:
-    """Draw the pooled curves as accuracies, and the acuity with its interval."""
-    if acuity.bands:
-        sizes = [band.px for band in acuity.bands]
-        values = [_accuracy(band.fitted, chance) for band in acuity.bands]
-        axes.plot(sizes, values, color=ACCENT, linewidth=1.1, zorder=1.6, label="all views pooled")
-    if acuity.smooth is not None:
-        low, high = min(band.px for band in acuity.bands), max(band.px for band in acuity.bands)
-        sizes = [low * (high / low) ** (step / (_N_CURVE - 1)) for step in range(_N_CURVE)]
-        values = [_accuracy(_smooth(acuity.smooth, size), chance) for size in sizes]
-        axes.plot(sizes, values, color=ACCENT, linewidth=0.9, linestyle=(0, (4, 2)), zorder=1.6, label="logistic")
-    if acuity.px is not None:
-        low = acuity.low_px or axes.get_xlim()[0]
-        axes.axvspan(low, acuity.high_px or acuity.px, color=ACCENT, alpha=0.12, linewidth=0)
-        axes.axvline(acuity.px, color=ACCENT, linewidth=0.9, linestyle=(0, (1, 2)))
-
-
-def _smooth(curve: SmoothCurve, size_px: float) -> float:
-    from math import exp
-
-    logit = curve.intercept + curve.slope * log2(size_px / curve.reference_px)
-    return curve.ceiling / (1 + exp(-logit))
+def _draw_curve(axes: "Axes", size: HalfAccuracySize, chance: float) -> None:
+    """Draw the curve within questions as accuracies, and the half-accuracy size with its interval."""
+    if size.has_curve:
+        sizes = [band.px for band in size.bands]
+        values = [_accuracy(band.fitted, chance) for band in size.bands]
+        axes.plot(sizes, values, color=ACCENT, linewidth=1.1, zorder=1.6, label="within questions")
+    if size.px is not None:
+        low = size.low or axes.get_xlim()[0]
+        axes.axvspan(low, size.high or size.px, color=ACCENT, alpha=0.12, linewidth=0)
+        axes.axvline(size.px, color=ACCENT, linewidth=0.9, linestyle=(0, (1, 2)))
 
 
 def _accuracy(corrected: float, chance: float) -> float:
     return chance + (1 - chance) * corrected
 
 
-def _draw_px_axis(axes: "Axes", points: tuple[Point, ...], acuity: Acuity | None) -> None:
+def _draw_px_axis(axes: "Axes", points: tuple[Point, ...], size: HalfAccuracySize | None) -> None:
     """Scale the horizontal axis by powers of two, with round ticks over all that is drawn."""
-    sizes = [point.x or 1.0 for point in points] + [band.px for band in (acuity.bands if acuity else ())]
+    sizes = [point.x or 1.0 for point in points] + [band.px for band in (size.bands if size else ())]
     low, high = min(sizes) / 1.25, max(sizes) * 1.6
     axes.set_xscale("log", base=2)
     axes.set_xlim(low, high)
@@ -220,12 +207,13 @@ def _draw_px_axis(axes: "Axes", points: tuple[Point, ...], acuity: Acuity | None
     axes.set_xlabel("shorter side of the target as the model saw it, px")
 
 
-def _notes(summary: Summary, points: tuple[Point, ...], acuity: Acuity | None) -> list[str]:
+def _notes(summary: Summary, points: tuple[Point, ...], size: HalfAccuracySize | None) -> list[str]:
     lines = [count_note(point.estimate for point in points)]
     if _joined(summary):
         lines.append("joined and hollow: one picture to the model, so their difference is noise")
-    if acuity is not None:
-        lines.append(format_acuity(acuity)[:-1] if acuity.px is not None else f"acuity {acuity.status}")
+    if size is not None:
+        said = format_half_size(size)[:-1] if size.px is not None else f"half-accuracy target size {size.status}"
+        lines.append(said)
     evidence = sorted({point.condition.seen_evidence for point in points if point.condition.seen_evidence})
     how_known = f" ({', '.join(evidence)})" if evidence else ""
     lines.append(f"each view at the median of its sizes{how_known}")

@@ -4,9 +4,10 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from eyechart.figures._numbers import (
-    MINUS,
-    format_acuity,
+    BANDS_DIFFER,
+    NO_INTERVAL,
     format_count,
+    format_half_size,
     format_label,
     format_level,
     format_n,
@@ -14,7 +15,7 @@ from eyechart.figures._numbers import (
     format_px,
 )
 from eyechart.figures._style import COLUMN_WIDTH_IN, INK, MUTED, drawing_style, take_axes
-from eyechart.schema import Acuity, AcuityBand, Summary
+from eyechart.schema import AcuityBand, HalfAccuracySize, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +27,7 @@ _LETTERS = "CDHKNORSVZ"
 _POINTS_PER_INCH = 72
 _LETTERS_LEFT, _LETTERS_RIGHT = 40.0, 176.0
 _TALLEST, _WIDEST_GAP = 40.0, 0.55
-_ACUITY_ROW = 8.0
+_HALF_SIZE_ROW = 8.0
 _MOST_LETTERS = 9
 _LEAST_ROW, _PADDING = 8.0, 5.0
 _HOLLOW = "#b4bac2"
@@ -37,7 +38,8 @@ class EyeChart:
     """Rows of letters, each as tall as the targets of one band, all to one scale of pixels the model saw.
 
     In every row the share of black letters is the share of targets that the model read (chance-corrected); the rest is
-    hollow. The dashed line is the acuity: where half of what is read at the largest targets is left.
+    hollow; at the right stands the accuracy itself. Rows hold different questions. The dashed line is the half-accuracy
+    target size, from what changes within a question.
     """
 
     name = "eye_chart"
@@ -49,12 +51,12 @@ class EyeChart:
         Raises:
             UsageError: If ``ax`` is no matplotlib axes.
         """
-        acuity = _main(summary)
-        if acuity is None:
+        size = _main(summary)
+        if size is None:
             return None
-        rows, left_out = _rows(acuity)
+        rows, left_out = _rows(size)
         heights = [max(height, _LEAST_ROW) + 2 * _PADDING for _, height in rows]
-        notes = _notes(summary, acuity, left_out)
+        notes = _notes(summary, size, left_out)
         total = sum(heights) + 18.0
         with drawing_style(ax):
             target = take_axes(ax, (total + 9.5 * len(notes) + 4.0) / _POINTS_PER_INCH)
@@ -63,54 +65,54 @@ class EyeChart:
             target.set_aspect("equal")
             target.set_axis_off()
             _draw_rows(target, rows, heights, total)
-            _draw_acuity(target, acuity, rows, heights, total)
+            _draw_half_size(target, size, rows, heights, total)
             for number, note in enumerate(notes):
                 target.text(0.0, -9.5 * number - 2.0, note, fontsize="small", color=MUTED, va="top", ha="left")
         return target
 
     def describe(self, summary: Summary) -> str:
         """Return the figure's numbers in words, for readers who do not see it; empty if there is nothing to draw."""
-        acuity = _main(summary)
-        if acuity is None:
+        size = _main(summary)
+        if size is None:
             return ""
         bands = "; ".join(
-            f"about {format_px(band.px)} px: {_percent(band.corrected)} % read "
-            f"[{_percent(band.low)}, {_percent(band.high)}], n = {format_count(band.n_questions)}"
-            for band in acuity.bands
+            f"about {format_px(band.px)} px: {_accuracy(band)} % right, {format_percent(band.corrected)} % read, "
+            f"n = {format_count(band.n_questions)}"
+            for band in size.bands
         )
         return (
-            f"Share of targets that {summary.run.model.spec} reads, corrected for guessing, by the shorter side of the "
-            f"target as it saw it. {bands}. {format_acuity(acuity)}"
+            f"Share of answers of {summary.run.model.spec} that are right, with their intervals, and share of targets "
+            f"read, which is corrected for guessing, by the shorter side of the target as it saw it; {BANDS_DIFFER}. "
+            f"{bands}. {format_half_size(size)}"
         )
 
 
-def _main(summary: Summary) -> Acuity | None:
-    """Return the acuity over all tasks if there is a curve behind it."""
-    return next((one for one in summary.acuities if one.task is None and one.bands), None)
+def _main(summary: Summary) -> HalfAccuracySize | None:
+    """Return the half-accuracy size over all tasks if there are answers at several sizes behind it."""
+    return next((one for one in summary.half_accuracy_sizes if one.task is None and one.bands), None)
 
 
-def _rows(acuity: Acuity) -> tuple[list[tuple[AcuityBand, float]], list[AcuityBand]]:
+def _rows(size: HalfAccuracySize) -> tuple[list[tuple[AcuityBand, float]], list[AcuityBand]]:
     """Return bands with the height of their letters in points, largest first, and those too large to be drawn."""
-    smallest_shown = acuity.px or acuity.bands[-1].px
-    points_per_px = min(_ACUITY_ROW / smallest_shown, _TALLEST / acuity.bands[-1].px)
-    if acuity.px is None:
-        points_per_px = max(points_per_px, _TALLEST / acuity.bands[0].px)
-    drawn = [(band, band.px * points_per_px) for band in acuity.bands]
+    smallest_shown = size.px or size.bands[-1].px
+    points_per_px = min(_HALF_SIZE_ROW / smallest_shown, _TALLEST / size.bands[-1].px)
+    if size.px is None:
+        points_per_px = max(points_per_px, _TALLEST / size.bands[0].px)
+    drawn = [(band, band.px * points_per_px) for band in size.bands]
     shown = [(band, height) for band, height in drawn if height <= _TALLEST]
     return shown, [band for band, height in drawn if height > _TALLEST]
 
 
 def _draw_rows(axes: "Axes", rows: list[tuple[AcuityBand, float]], heights: list[float], total: float) -> None:
-    """Draw the letters of every band, its size at the left, and what was read at the right."""
+    """Draw the letters of every band, its size at the left, and its accuracy at the right."""
     right = COLUMN_WIDTH_IN * _POINTS_PER_INCH - 10.0
     _write(axes, 0.0, total - 6.0, "target, px", "left", MUTED)
-    _write(axes, right, total - 6.0, "read, % [95 %]", "right", MUTED)
+    _write(axes, right, total - 6.0, "right, % [95 %]", "right", MUTED)
     top = total - 18.0
     for number, ((band, height), row) in enumerate(zip(rows, heights, strict=True)):
         middle = top - row / 2
         _write(axes, 0.0, middle, format_px(band.px), "left", INK)
-        shares = f"{_percent(band.corrected)} [{_percent(band.low)}, {_percent(band.high)}]"
-        _write(axes, right, middle, shares, "right", INK)
+        _write(axes, right, middle, _accuracy(band), "right", INK)
         _draw_letters(axes, height, middle, band.corrected, number)
         top -= row
 
@@ -139,42 +141,46 @@ def _draw_letters(axes: "Axes", height: float, middle: float, share: float, row:
         axes.add_patch(PathPatch(placed, facecolor=INK if is_read else "none", edgecolor=colour, linewidth=width))
 
 
-def _draw_acuity(
-    axes: "Axes", acuity: Acuity, rows: list[tuple[AcuityBand, float]], heights: list[float], total: float
+def _draw_half_size(
+    axes: "Axes", size: HalfAccuracySize, rows: list[tuple[AcuityBand, float]], heights: list[float], total: float
 ) -> None:
-    """Draw a dashed line between the rows above and below the acuity."""
-    if acuity.px is None:
+    """Draw a dashed line between the rows above and below the half-accuracy size."""
+    if size.px is None:
         return
-    above = [row for (band, _), row in zip(rows, heights, strict=True) if band.px >= acuity.px]
+    above = [row for (band, _), row in zip(rows, heights, strict=True) if band.px >= size.px]
     place = total - 18.0 - sum(above)
     axes.axhline(place, color=MUTED, linewidth=0.8, linestyle=(0, (4, 3)))
 
 
-def _notes(summary: Summary, acuity: Acuity, left_out: list[AcuityBand]) -> list[str]:
+def _notes(summary: Summary, size: HalfAccuracySize, left_out: list[AcuityBand]) -> list[str]:
     """Return the lines under the chart."""
-    headline = format_acuity(acuity)[:-1]
+    headline = format_half_size(size)[:-1]
     lines = [
         *wrap(f"{format_label(summary.run.model.spec)}: {headline}", _LINE),
-        f"{format_n(acuity.n_questions, acuity.n_clusters)}, {format_level(acuity.confidence)} intervals",
+        f"{format_n(size.n_questions, size.n_clusters)}, {format_level(size.confidence)} intervals",
     ]
-    if acuity.evidence:
-        lines.append(f"letters to scale; sizes the model saw: {acuity.evidence}")
+    lines.append(f"black letters: share read, corrected for guessing; {BANDS_DIFFER}")
+    if size.evidence:
+        lines.append(f"letters to scale; sizes the model saw: {size.evidence}")
     if left_out:
-        least, most = (_percent(pick(band.corrected for band in left_out)) for pick in (min, max))
+        least, most = (format_percent(pick(band.accuracy[0] for band in left_out)) for pick in (min, max))
         span = f"{least} %" if least == most else f"{least} to {most} %"
-        lines.append(f"larger targets, up to {format_px(left_out[0].px)} px, are left out: {span} read")
-    tasks = [one for one in summary.acuities if one.task is not None]
+        lines.append(f"larger targets, up to {format_px(left_out[0].px)} px, are left out: {span} right")
+    tasks = [one for one in summary.half_accuracy_sizes if one.task is not None]
     for task in tasks[:_MOST_TASKS]:
-        said = format_acuity(task)[:-1] if task.px is not None else task.status
-        lines.append(f"{format_label(task.task or '')}: {said.removeprefix('Acuity ')}")
+        said = format_half_size(task)[:-1] if task.px is not None else task.status
+        lines.append(f"{format_label(task.task or '')}: {said.removeprefix('Half-accuracy target size ')}")
     if len(tasks) > _MOST_TASKS:
         lines.append(f"and {len(tasks) - _MOST_TASKS} more tasks in the table")
     return lines
 
 
-def _percent(share: float) -> str:
-    """Write a share that may lie below 0, where a model does worse than guessing."""
-    return format_percent(share).replace("-", MINUS)
+def _accuracy(band: AcuityBand) -> str:
+    """Write the accuracy of a band in percent, not corrected for guessing, with its interval."""
+    value, low, high = band.accuracy
+    if low is None or high is None:
+        return f"{format_percent(value)} {NO_INTERVAL}"
+    return f"{format_percent(value)} [{format_percent(low)}, {format_percent(high)}]"
 
 
 def _write(axes: "Axes", x: float, y: float, text: str, side: str, colour: str) -> None:

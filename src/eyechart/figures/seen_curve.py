@@ -4,7 +4,7 @@ from math import isfinite, sqrt
 from typing import TYPE_CHECKING
 
 from eyechart.figures._alternative_text import describe_estimate, opening
-from eyechart.figures._numbers import format_count, format_px, format_reciprocal
+from eyechart.figures._numbers import BANDS_DIFFER, format_count, format_px, format_reciprocal
 from eyechart.figures._series import count_note
 from eyechart.figures._style import (
     ACCENT,
@@ -30,7 +30,7 @@ class SeenCurve:
     """Accuracy by bands of the target's shorter side as the model saw it, with 95 % intervals and n above each.
 
     A band pools the views in which the target was seen at that size, so that views are compared by what they leave
-    to see and not by their names. The horizontal bar is the width of the band.
+    to see and not by their names. Bands hold different questions. The horizontal bar is the width of the band.
     """
 
     name = "seen_curve"
@@ -51,7 +51,10 @@ class SeenCurve:
             draw_accuracy_axis(target)
             draw_chance(target, summary.chance, [bands[-1].estimate])
             _draw_px_axis(target, bands)
-            write_note(target, [count_note(band.estimate for band in bands), "n above each band; views are pooled"])
+            write_note(
+                target,
+                [count_note(band.estimate for band in bands), f"n above each band; views are pooled; {BANDS_DIFFER}"],
+            )
             if ax is None:
                 settle_ticks(target)
         return target
@@ -61,7 +64,8 @@ class SeenCurve:
         if not summary.size_bands:
             return ""
         bands = [describe_estimate(_label(band), band.estimate) for band in summary.size_bands]
-        return f"{opening(summary, 'the shorter side of the target as the model saw it')} {'; '.join(bands)}."
+        start = opening(summary, "the shorter side of the target as the model saw it")
+        return f"{start} {'; '.join(bands)}. Views are pooled, and {BANDS_DIFFER}."
 
 
 def _label(band: SizeBand) -> str:

@@ -14,7 +14,7 @@ from eyechart.figures import (
 )
 from eyechart.reports._codes import explain_codes
 from eyechart.reports._resolution import thresholds_table
-from eyechart.reports._seen import acuity_table, close_views_table, matching_table
+from eyechart.reports._seen import close_views_table, half_size_table, matching_table
 from eyechart.reports._table import SIGNIFICANT, Column, Row, Table, name_columns
 from eyechart.schema import (
     Contrast,
@@ -51,7 +51,7 @@ def effect_sections(summary: Summary) -> tuple[Section, ...]:
         ("flips", "Flips", _flips),
         ("proportions", "Without guessing, and over all views", _proportions),
         ("matching", "Matched design", matching_table),
-        ("acuity", "Acuity", acuity_table),
+        ("half-accuracy-size", "Half-accuracy target size", half_size_table),
         ("close-views", "Views that are one picture to the model, or nearly", close_views_table),
         ("thresholds", "Resolution thresholds", thresholds_table),
         ("groups", "By task, source and target size", _groups),
@@ -265,6 +265,10 @@ def _groups(summary: Summary) -> Table:
         f"In brackets: fewer than {_SMALL_GROUP} questions. Groups have their own chance and size: never rank them.",
         "Detectable: the least sensitive of these views' comparisons, in points, at the flips of all questions.",
     ]
+    if any(group.startswith("target size") for group in by_group):
+        notes.append(
+            "Bands of target size hold different questions: what differs between them is no effect of size alone."
+        )
     if len(summary.conditions) > len(conditions):
         notes.append(f"The first {len(conditions)} of {len(summary.conditions)} views; all are in estimates.json.")
     return Table("Accuracy of groups of questions.", columns, tuple(rows), tuple(notes))

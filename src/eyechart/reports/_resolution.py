@@ -32,6 +32,8 @@ def thresholds_table(summary: Summary) -> Table:
 
 def _threshold_notes(summary: Summary) -> tuple[str, ...]:
     notes = ["The smooth curve is given only where it fits (misfit p of at least 0.05)."]
+    if any(one.unit == "px of target seen" for one in summary.thresholds):
+        notes.append("In px of target seen: the half-accuracy target size, from what changes within a question.")
     if any(one.is_flat for one in summary.thresholds):
         notes.append("Plateau: the curve is flat there, so that this threshold is not identified; read the others.")
     moved = summary.movement

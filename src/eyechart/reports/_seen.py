@@ -1,16 +1,28 @@
-"""The tables of acuity and of views that the model can hardly tell apart, as words and digits."""
+"""The tables of half-accuracy target sizes and of views that the model can hardly tell apart, as words and digits."""
 
-from eyechart.figures import MISSING, format_contrast, format_count, format_estimate, format_level, format_px
+from eyechart.figures import (
+    MISSING,
+    format_contrast,
+    format_count,
+    format_estimate,
+    format_level,
+    format_p,
+    format_px,
+)
+from eyechart.figures._numbers import format_points
 from eyechart.reports._table import Row, Table, name_columns
-from eyechart.schema import Acuity, CloseViews, Summary
+from eyechart.schema import CloseViews, HalfAccuracySize, Summary
 
 _MOST_NAMED = 5
 
 
-def acuity_table(summary: Summary) -> Table:
-    """Return the acuity over all questions and per task, with its interval or why there is none."""
-    level = format_level(summary.acuities[0].confidence) if summary.acuities else ""
-    columns = name_columns("task", "n", "pictures", f"acuity, px [{level}]", "smooth curve", "sizes", words=1)
+def half_size_table(summary: Summary) -> Table:
+    """Return the half-accuracy target size over all questions and per task, with its interval or why there is none."""
+    found = summary.half_accuracy_sizes
+    level = format_level(found[0].confidence) if found else ""
+    columns = name_columns(
+        "task", "n", "pictures", f"half-accuracy size, px [{level}]", "slope within a question", "sizes", words=1
+    )
     rows = tuple(
         Row(
             one.task or "all",
@@ -19,22 +31,23 @@ def acuity_table(summary: Summary) -> Table:
                 one.task or "all",
                 format_count(one.n_questions),
                 format_count(one.n_clusters),
-                _acuity_text(one),
-                _smooth_text(one),
+                _size_text(one),
+                _slope_text(one),
                 one.evidence or MISSING,
             ),
         )
-        for one in summary.acuities
+        for one in found
     )
     caption = (
-        "Acuity: the shorter side of the target, in pixels the model saw, at which half of the chance-corrected "
-        "accuracy at the largest targets is left. All views that show the target are pooled; isotonic curve over log₂ "
-        "pixels, cluster bootstrap."
+        "Half-accuracy target size: the shorter side of the target, in pixels the model saw, at which half of the "
+        "chance-corrected plateau would be left if all targets had that size. Only changes within a question count, "
+        "under views that show the same part of its picture at several sizes."
     )
     notes = (
         "Not reached: more than half is left even at the smallest targets, so the model reads smaller ones than asked.",
         "Not identified: the answers do not tell; the reason is given.",
-        "The smooth curve is fitted only as a check; it is said to fit where its misfit p is at least 0.05.",
+        "Slope: points by which the score rises per octave of size within a question; without a clear one no number.",
+        "Accuracy by bands of size is no substitute: bands hold different questions.",
     )
     return Table(caption, columns, rows, notes)
 
@@ -104,14 +117,12 @@ def _noise_texts(one: CloseViews) -> tuple[str, str]:
     return (format_contrast(one.noise), MISSING if one.churn is None else format_estimate(one.churn))
 
 
-def _acuity_text(one: Acuity) -> str:
+def _size_text(one: HalfAccuracySize) -> str:
     if one.px is None:
         return f"{one.status}: {one.reason}"
-    low = "below the smallest" if one.low_px is None else format_px(one.low_px)
-    return f"{format_px(one.px)} [{low}, {format_px(one.high_px)}]"
+    low = "below the smallest" if one.low is None else format_px(one.low)
+    return f"{format_px(one.px)} [{low}, {format_px(one.high)}]"
 
 
-def _smooth_text(one: Acuity) -> str:
-    if one.misfit_p is None:
-        return MISSING
-    return "fits" if one.smooth is not None else "does not fit"
+def _slope_text(one: HalfAccuracySize) -> str:
+    return MISSING if one.slope is None else f"{format_points(one.slope)} (p {format_p(one.slope_p)})"

@@ -7,6 +7,7 @@ from eyechart.reports._table import Row, Table, name_columns
 from eyechart.schema import Contrast, Estimate, Summary
 
 _BOOTSTRAP = "cluster bootstrap over pictures"
+_WITHIN = "logistic curve with question effects, profile with variance by leaving out pictures"
 
 
 def statistics_table(summary: Summary) -> Table:
@@ -28,7 +29,7 @@ def used_methods(summary: Summary) -> tuple[str, ...]:
         named.append(summary.registration.correction)
     if summary.group_tests:
         named.append("benjamini-hochberg")
-    if summary.thresholds or summary.acuities or summary.movement:
+    if summary.thresholds or summary.movement:
         named.append(_BOOTSTRAP)
     return tuple(dict.fromkeys(named))
 
@@ -87,10 +88,10 @@ def _curves(summary: Summary) -> Iterator[tuple[str, str, tuple[str, str, str]]]
         found = summary.thresholds
         counts = _span(one.n_questions for one in found), _span(one.n_clusters for one in found)
         yield "resolution threshold", f"isotonic curve, {_BOOTSTRAP}", (*counts, format_level(found[0].confidence))
-    known = [one for one in summary.acuities if one.n_questions]
+    known = [one for one in summary.half_accuracy_sizes if one.n_questions]
     if known:
         counts = _span(one.n_questions for one in known), _span(one.n_clusters for one in known)
-        yield "acuity", f"isotonic curve, {_BOOTSTRAP}", (*counts, format_level(known[0].confidence))
+        yield "half-accuracy target size", _WITHIN, (*counts, format_level(known[0].confidence))
 
 
 def _span(counts: Iterable[int]) -> str:

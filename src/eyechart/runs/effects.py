@@ -33,7 +33,8 @@ from eyechart.stats.ratio import ChanceCorrectedTable, correct_for_chance, estim
 from eyechart.stats.small_samples import printed_bounds
 from eyechart.views import parse_view
 
-CHANCE_METHOD = "ratio of cluster sums by linearisation, t(G-1)"
+CORRECTED_METHOD = f"{PROPORTION_METHOD}, moved to the scale where guessing is 0"
+RATIO_METHOD = "ratio of cluster sums by linearisation, t(G-1)"
 _BLIND = frozenset({"no_image", "blank"})
 _FAMILIES = ("crop", "whiteground", "downsample", "target_only")
 _FEWEST = 2
@@ -226,7 +227,7 @@ def _chance_corrected(scores: ScoreTable) -> tuple[Estimate, ...]:
                 high=high,
                 n_questions=int(counts[index]),
                 n_clusters=n_clusters,
-                method=CHANCE_METHOD,
+                method=CORRECTED_METHOD,
                 n_missing=scores.n_questions - int(counts[index]),
                 chance=float(table.chance[index]),
                 scorer=scores.scorer,
@@ -261,7 +262,7 @@ def _above_blind(scores: ScoreTable, views: Mapping[str, View]) -> list[Estimate
             high=high,
             n_questions=n_questions,
             n_clusters=int(table.n_clusters[0]),
-            method=CHANCE_METHOD,
+            method=RATIO_METHOD,
             n_missing=scores.n_questions - n_questions,
             scorer=scores.scorer,
             warnings=() if can_test(n_questions, has_interval=low is not None) else (Code.TINY_GROUP,),

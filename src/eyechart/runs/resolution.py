@@ -1,21 +1,20 @@
-"""What a run says about resolution: thresholds in nominal scale and in pixels seen, and how much the curve moves."""
+"""What a run says about resolution: thresholds in nominal scale, and how much the curve moves."""
 
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from eyechart.errors import StatisticsError
-from eyechart.runs.cells import RunTable
 from eyechart.runs.closeness import distinct_levels
 from eyechart.schema import CloseViews, CurveMovement, Downsample, Original, View
 from eyechart.schema import Threshold as ThresholdRecord
 from eyechart.stats.arrays import Bools, Floats
 from eyechart.stats.bootstrap import draw_weights
-from eyechart.stats.clusters import Clusters
+from eyechart.stats.clusters import Clusters, cluster_sums
 from eyechart.stats.conditions import ScoreTable
 from eyechart.stats.curve import estimate_curve
 from eyechart.stats.psychometric import fit_psychometric, misfit_p
-from eyechart.stats.threshold import Threshold, estimate_pixel_threshold, estimate_threshold
+from eyechart.stats.small_samples import has_interval
+from eyechart.stats.threshold import Threshold, estimate_threshold
 
 FRACTIONS = (0.75, 0.5, 0.25)
 # Below these a curve is a scatter of dots.
@@ -36,12 +35,13 @@ def levels_of(views: Mapping[str, View]) -> tuple[tuple[str, float], ...]:
 
 
 def estimate_resolution(
-    table: RunTable, scores: ScoreTable, views: Mapping[str, View], close: Sequence[CloseViews] = ()
+    scores: ScoreTable, views: Mapping[str, View], close: Sequence[CloseViews] = ()
 ) -> tuple[tuple[ThresholdRecord, ...], CurveMovement | None]:
     """Return the thresholds and the movement of the curve over resolution; nothing where it rests on too little.
 
     A threshold needs an accuracy at the largest scale that lies above chance, at least 3 scales, and 30 questions on
-    20 pictures. Of levels that are one picture to the model (``close``) only the largest counts.
+    20 pictures, at least 10 effective ones. Of levels that are one picture to the model (``close``) only the largest
+    counts.
     """
     levels = distinct_levels(levels_of(views), close)
     columns = [scores.column(name) for name, _ in levels]
@@ -49,8 +49,10 @@ def estimate_resolution(
     present = np.asarray(scores.present, dtype=np.bool_)[:, columns]
     is_complete = np.asarray(present.all(axis=1), dtype=np.bool_)
     clusters = scores.clusters
-    n_clusters = int(np.count_nonzero(np.bincount(_cluster_of(clusters)[is_complete], minlength=1)))
-    if len(levels) < _FEWEST_LEVELS or is_complete.sum() < _FEWEST_QUESTIONS or n_clusters < _FEWEST_CLUSTERS:
+    sizes = cluster_sums(is_complete, clusters)
+    n_clusters = int(np.count_nonzero(sizes))
+    is_few = is_complete.sum() < _FEWEST_QUESTIONS or n_clusters < _FEWEST_CLUSTERS or not has_interval(sizes)
+    if len(levels) < _FEWEST_LEVELS or is_few:
         return (), None
     kept = np.repeat(is_complete[:, None], len(levels), axis=1)
     chance = np.zeros(len(values)) if scores.chance is None else np.asarray(scores.chance, dtype=np.float64)
@@ -74,7 +76,7 @@ def estimate_resolution(
         n_levels=len(levels),
         n_questions=moved.n_questions,
     )
-    return (*curve.by_scale(np.log2(scales)), *curve.by_pixels(_target_px(table, levels))), movement
+    return tuple(curve.by_scale(np.log2(scales))), movement
 
 
 class _Curve:
@@ -111,20 +113,8 @@ class _Curve:
             if not bool(threshold.is_defined):
                 return []
             value = smooth if fraction == 0.5 else None  # noqa: PLR2004 -- the fit states its half level only
-            found.append(self._record(threshold, "linear scale", value, misfit))
+            found.append(self._record(threshold, value, misfit))
         return found
-
-    def by_pixels(self, target_px: Floats) -> list[ThresholdRecord]:
-        """Return the threshold in pixels of the target that the model really saw, where that is known."""
-        known = self.present & (target_px > 0.0)
-        try:
-            threshold = estimate_pixel_threshold(
-                np.where(known, self.values, 0.0), known, self._chance, self._clusters,
-                np.where(known, target_px, 1.0), weights=self._weights,
-            )  # fmt: skip
-        except StatisticsError:
-            return []  # all targets have about one size, or none is known
-        return [self._record(threshold, "px of target seen", None, None)] if bool(threshold.is_defined) else []
 
     def _smooth(self, log2_scales: Floats) -> tuple[float | None, float | None]:
         arguments = self.values, self.present, self._chance, self._clusters, log2_scales
@@ -134,9 +124,9 @@ class _Curve:
         p = misfit_p(fit, *arguments, weights=self._weights)
         return (float(2.0**fit.log2_half) if p >= _FITS else None), p
 
-    def _record(self, threshold: Threshold, unit: str, smooth: float | None, misfit: float | None) -> ThresholdRecord:
+    def _record(self, threshold: Threshold, smooth: float | None, misfit: float | None) -> ThresholdRecord:
         return ThresholdRecord(
-            unit="linear scale" if unit == "linear scale" else "px of target seen",
+            unit="linear scale",
             fraction=threshold.fraction,
             value=_power(float(threshold.log2_value)),
             low=_power(float(threshold.log2_low)),
@@ -153,20 +143,3 @@ class _Curve:
 
 def _power(log2: float) -> float | None:
     return float(2.0**log2) if np.isfinite(log2) else None
-
-
-def _cluster_of(clusters: Clusters) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """Return (n_questions,) index of each question's cluster."""
-    labels = np.empty(clusters.n_questions, dtype=np.int64)
-    labels[clusters.order] = np.repeat(np.arange(clusters.n_clusters), clusters.sizes)
-    return labels
-
-
-def _target_px(table: RunTable, levels: tuple[tuple[str, float], ...]) -> Floats:
-    """Return (n_questions, n_levels) the target's shorter side as seen, 0 where it is not known."""
-    found = np.zeros((len(table.questions), len(levels)))
-    for column, (name, _) in enumerate(levels):
-        for question, cell in table.column(table.conditions.index(name)):
-            if cell.sight is not None and cell.sight.target_px:
-                found[question, column] = cell.sight.target_px
-    return found

@@ -8,7 +8,7 @@ from statistics import median
 import msgspec
 import numpy as np
 
-from eyechart.runs.acuity import estimate_acuities
+from eyechart.runs.acuity import as_acuities, as_thresholds, estimate_half_sizes
 from eyechart.runs.averages import estimate_averages
 from eyechart.runs.breakdowns import estimate_breakdowns
 from eyechart.runs.cells import Cell, RunTable, Slot, total_usage
@@ -129,7 +129,8 @@ def estimate(
     rules = (*rules, *check_contrasts((*contrasts, *effects)))
     conditions = summarise_conditions(whole, views)
     breakdowns, group_effects, group_tests = estimate_breakdowns(table, scores, headlines)
-    thresholds, movement = estimate_resolution(table, scores, shown, close)
+    thresholds, movement = estimate_resolution(scores, shown, close)
+    half_sizes = estimate_half_sizes(table, named_views(table))
     return Summary(
         run=table.run,
         scorer=scorer_id,
@@ -154,7 +155,7 @@ def estimate(
         decompositions=decompositions(scores, shown, views),
         flips=count_flips(scores, headlines, controls),
         proportions=(*estimate_rotations(table, scorer_id), *estimate_shares(scores, shown)),
-        thresholds=thresholds,
+        thresholds=(*thresholds, *as_thresholds(half_sizes)),
         movement=movement,
         breakdowns=breakdowns,
         group_effects=attach(group_effects, marks),
@@ -163,11 +164,12 @@ def estimate(
         rules=_recorded(rules),
         grids=grids,
         pictures=group_pictures(whole.questions),
-        acuities=estimate_acuities(table, named_views(table)),
+        acuities=as_acuities(half_sizes),
         close_views=with_noise(close, contrasts, count_flips(scores, _of_pairs(raw, repeated(close)), controls)),
         averages=estimate_averages(whole, everything.values, everything.present, scorer_id),
         pattern_conditions=scores.conditions,
         patterns=count_patterns(scores.values, scores.present, table.image_groups) if scores.conditions else (),
+        half_accuracy_sizes=half_sizes,
     )
 
 

@@ -17,7 +17,16 @@ from eyechart.schema._answers import (
     Usage,
 )
 from eyechart.schema._base import SCHEMA_VERSION, Box, JsonObject, Number, Record, Size, Value
-from eyechart.schema._curves import Acuity, AcuityBand, CloseViews, CurveMovement, SizeBand, SmoothCurve, Threshold
+from eyechart.schema._curves import (
+    Acuity,
+    AcuityBand,
+    CloseViews,
+    CurveMovement,
+    HalfAccuracySize,
+    SizeBand,
+    SmoothCurve,
+    Threshold,
+)
 from eyechart.schema._encoding import (
     AnyRecord,
     canonical_json,
@@ -96,6 +105,7 @@ __all__ = [
     "GridEffect",
     "GridSummary",
     "GroupTest",
+    "HalfAccuracySize",
     "HypothesisResult",
     "ImageRef",
     "JsonObject",

@@ -7,7 +7,10 @@ from eyechart.schema._estimates import Contrast, Estimate
 
 
 class SizeBand(Value, frozen=True):
-    """Accuracy among requests whose target the model saw at about one size (``low`` ≤ shorter side < ``high`` px)."""
+    """Accuracy among requests whose target the model saw at about one size (``low`` ≤ shorter side < ``high`` px).
+
+    Bands hold different questions, so what differs between two of them is no effect of size alone.
+    """
 
     low_px: float
     high_px: float
@@ -37,14 +40,26 @@ class Threshold(Value, frozen=True):
 
 
 class AcuityBand(Value, frozen=True):
-    """Chance-corrected accuracy among targets seen at about one size, over all views: raw, and on the fitted curve."""
+    """Chance-corrected accuracy among targets seen at about one size: raw, and by the curve within questions.
+
+    Bands hold different questions. ``low`` and ``high`` are None where there are too few pictures for an interval;
+    ``chance`` is the mean guess rate, by which ``accuracy`` and its interval are got back.
+    """
 
     px: float
     corrected: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     fitted: float
     n_questions: int
+    chance: float = 0.0
+
+    @property
+    def accuracy(self) -> tuple[float, float | None, float | None]:
+        """The accuracy, not corrected, and its bounds."""
+        room = 1.0 - self.chance
+        low, high = (None if one is None else self.chance + room * one for one in (self.low, self.high))
+        return self.chance + room * self.corrected, low, high
 
 
 class SmoothCurve(Value, frozen=True):
@@ -56,8 +71,10 @@ class SmoothCurve(Value, frozen=True):
     ceiling: float
 
 
-class Acuity(Value, frozen=True):
+class HalfAccuracySize(Value, frozen=True):
     """The shorter side of the target, in pixels the model saw, at which half of the chance-corrected plateau is left.
+
+    Estimated from what changes within a question when only its size changes, never from differences between questions.
 
     Args:
         task: The task, None for all questions.
@@ -65,14 +82,38 @@ class Acuity(Value, frozen=True):
             answers do not tell; ``reason`` says why.
         reason: Empty where there is an estimate.
         px: The size; None unless estimated.
-        low_px: Lower bound, None where it lies below the smallest targets.
-        high_px: Upper bound, None unless estimated.
-        bands: The curve behind it, from the largest targets down; empty where there are too few answers for one.
-        smooth: A smooth curve, None unless it fits (``misfit_p`` at least 0.05).
-        misfit_p: How often a curve of the smooth form lies as far off.
+        low: Lower bound in pixels, None where it lies below the smallest targets.
+        high: Upper bound in pixels, None unless estimated.
+        slope: Change of the score per octave of size within a question; None where there are too few answers for one.
+        slope_p: One-sided p of a slope above 0.
+        bands: The answers by size, from the largest targets down; empty where there are too few. Bands hold different
+            questions.
+        has_curve: Whether ``fitted`` of the bands follows a curve within questions; else it is the raw accuracy.
         evidence: How the sizes are known.
-        n_questions: Questions with an answer to a target of known size.
+        n_questions: Questions asked at two sizes or more of their target.
         n_clusters: Their pictures.
+    """
+
+    task: str | None
+    status: Literal["estimated", "not reached", "not identified"]
+    reason: str = ""
+    px: float | None = None
+    low: float | None = None
+    high: float | None = None
+    slope: float | None = None
+    slope_p: float | None = None
+    bands: tuple[AcuityBand, ...] = ()
+    has_curve: bool = False
+    evidence: str | None = None
+    n_questions: int = 0
+    n_clusters: int = 0
+    confidence: float = 0.95
+
+
+class Acuity(Value, frozen=True):
+    """A half-accuracy target size under the names it had before, still written for readers of ``estimates.json``.
+
+    ``smooth`` and ``misfit_p`` are no longer filled.
     """
 
     task: str | None

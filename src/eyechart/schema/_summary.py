@@ -2,7 +2,7 @@
 
 from eyechart.schema._answers import Usage
 from eyechart.schema._base import Record, Size, Value
-from eyechart.schema._curves import Acuity, CloseViews, CurveMovement, SizeBand, Threshold
+from eyechart.schema._curves import Acuity, CloseViews, CurveMovement, HalfAccuracySize, SizeBand, Threshold
 from eyechart.schema._estimates import (
     Contrast,
     Decomposition,
@@ -111,7 +111,8 @@ class Summary(Record, frozen=True, kw_only=True):
     accuracies of groups of questions (``subset``), ``group_effects`` their contrasts. ``grids`` are needle grids, whose
     regions are conditions too; ``pictures`` the sizes of the originals by
     dataset, ``averages`` the overall score by every averaging rule. ``patterns`` count the questions by what was right
-    and wrong under ``pattern_conditions``, most right first.
+    and wrong under ``pattern_conditions``, most right first. ``acuities`` repeats ``half_accuracy_sizes`` under its
+    old names; in files of before it holds what was estimated from all answers pooled.
     """
 
     run: Run
@@ -147,3 +148,4 @@ class Summary(Record, frozen=True, kw_only=True):
     averages: tuple[Estimate, ...] = ()
     pattern_conditions: tuple[str, ...] = ()
     patterns: tuple[AnswerPattern, ...] = ()
+    half_accuracy_sizes: tuple[HalfAccuracySize, ...] = ()

@@ -33,7 +33,8 @@ class CurveEstimate(NamedTuple):
 
     Args:
         observed: Movement of the curve.
-        floor: Mean (absolute) movement when levels are shuffled within every question: what a flat curve gives.
+        floor: Mean (absolute) movement when levels are shuffled within every picture, in one order for all its
+            questions: what a flat curve gives.
         excess_ace: ACE less its floor.
         ace_low: Lower bootstrap bound of ACE; biased upward like ACE itself.
         ace_high: Upper bootstrap bound.
@@ -133,9 +134,10 @@ def estimate_curve(
         )
     rows = scores[is_complete]
     observed = summarise_curves(rows.mean(axis=0), levels)
-    shuffled = np.stack([rng.permuted(rows, axis=1).mean(axis=0) for _ in range(n_permutations)])
-    noise = summarise_curves(shuffled, levels)
     sums = cluster_sums(np.where(is_complete[:, None], scores, 0.0), clusters)
+    # Answers about one picture may move together, so its questions share one order of the levels.
+    shuffled = np.stack([rng.permuted(sums, axis=1).sum(axis=0) / len(rows) for _ in range(n_permutations)])
+    noise = summarise_curves(shuffled, levels)
     draws = resample_ratios(sums, cluster_sums(is_complete, clusters), weights)
     low, high = percentile_interval(measure_ace(draws, levels), confidence=confidence)
     floor = CurveSummary(*(np.asarray(np.abs(field).mean()) for field in noise))

@@ -92,66 +92,6 @@ def estimate_threshold(
     return _threshold(tops, bottoms, levels, weights, fraction, confidence)
 
 
-def estimate_pixel_threshold(
-    values: Floats,
-    present: Bools,
-    chance: Floats,
-    clusters: Clusters,
-    target_px: Floats,
-    *,
-    weights: Floats,
-    fraction: float = 0.5,
-    confidence: float = 0.95,
-) -> Threshold:
-    """Estimate how many pixels of target the model must really see, over all questions and views together.
-
-    Answers are pooled into bins of half an octave of target pixels; thin bins join their smaller neighbour.
-
-    Args:
-        values: (n_questions, n_levels) scores in [0, 1] of one model.
-        present: Same shape, True where there is a score.
-        chance: (n_questions,) guess rates in [0, 1).
-        clusters: Grouping of the questions.
-        target_px: (n_questions, n_levels) positive; √ of the target's area after the model's own resize.
-        weights: (n_resamples, n_clusters) from ``bootstrap.draw_weights``.
-        fraction: Share of κ in the largest bin, in (0, 1).
-        confidence: Coverage of the interval, in (0, 1).
-
-    Returns:
-        The threshold in log₂ pixels; ``log2_levels`` are the mean log₂ pixels of the bins.
-
-    Raises:
-        StatisticsError: If shapes differ, a size is not positive, or all answers fall into one bin.
-
-    Example:
-        >>> from eyechart.stats.bootstrap import draw_weights
-        >>> from eyechart.stats.clusters import find_clusters
-        >>> px = np.repeat([[64.0, 32, 16, 8]], 40, axis=0)
-        >>> threshold = estimate_pixel_threshold(
-        ...     (px > 20) * 1.0, px > 0, np.zeros(40), find_clusters(list(range(40))), px,
-        ...     weights=draw_weights(40, np.random.default_rng(0)),
-        ... )
-        >>> float(2**threshold.log2_value)
-        22.627416997969522
-    """
-    scores, mask = check_scores(values, present)
-    check_sizes(target_px, scores, mask)
-    log2_px = np.where(mask, np.log2(np.where(mask, target_px, 1.0)), 0.0)
-    bins = half_octaves(log2_px, mask)
-    guesses = np.asarray(chance, dtype=np.float64)[:, None]
-    tops, bottoms, centres = [], [], []
-    for index in range(int(bins.max(initial=-1)) + 1):
-        is_member = mask & (bins == index)
-        tops.append(cluster_sums(np.where(is_member, scores - guesses, 0.0).sum(axis=1), clusters))
-        bottoms.append(cluster_sums(np.where(is_member, 1.0 - guesses, 0.0).sum(axis=1), clusters))
-        centres.append(float(log2_px[is_member].mean()))
-    if len(centres) <= 1:
-        raise StatisticsError("all targets have about the same size", hint="ask the question at more scales")
-    return _threshold(
-        np.stack(tops, axis=1), np.stack(bottoms, axis=1), np.array(centres), weights, fraction, confidence
-    )
-
-
 def check_sizes(target_px: Floats, scores: Floats, mask: Bools) -> None:
     """Refuse sizes of targets that do not belong to scores.
 

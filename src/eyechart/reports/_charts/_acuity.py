@@ -2,7 +2,8 @@
 
 from math import isfinite, log2, sqrt
 
-from eyechart.figures import accuracies, format_acuity, format_px
+from eyechart.figures import accuracies, format_half_size, format_px
+from eyechart.figures._numbers import BANDS_DIFFER
 from eyechart.figures._series import count_note
 from eyechart.reports._charts._frame import (
     ACCENT,
@@ -23,7 +24,7 @@ from eyechart.reports._charts._frame import (
     ticks,
     tooltip,
 )
-from eyechart.schema import Acuity, ConditionSummary, Estimate, JsonObject, SizeBand, Summary
+from eyechart.schema import ConditionSummary, Estimate, HalfAccuracySize, JsonObject, SizeBand, Summary
 
 _SCENE = "whole picture"
 _OTHER = "other views"
@@ -37,7 +38,7 @@ _TITLE = "target as seen: shorter side, px"
 
 
 def acuity_charts(summary: Summary) -> tuple[JsonObject, ...]:
-    """Return every view at the median seen size of its target, with the curve over all views pooled and the acuity."""
+    """Return every view at the median seen size of its target, with the curve within questions and its half size."""
     found = accuracies(summary)
     seen = [
         (condition.target_px_seen, condition, found[condition.condition])
@@ -49,9 +50,9 @@ def acuity_charts(summary: Summary) -> tuple[JsonObject, ...]:
     seen.sort(key=lambda place: (place[0], place[1].condition))
     joined = {name for one in summary.close_views if one.is_one_picture for name in (one.condition, one.baseline)}
     rows = [_view_row(px, condition, estimate, joined) for px, condition, estimate in seen]
-    acuity = next((one for one in summary.acuities if one.task is None), None)
+    size = next((one for one in summary.half_accuracy_sizes if one.task is None), None)
     names = [name for name in _FAMILY_LOOKS if any(row["family"] == name for row in rows)]
-    sizes = [px for px, _, _ in seen] + [band.px for band in (acuity.bands if acuity else ())]
+    sizes = [px for px, _, _ in seen] + [band.px for band in (size.bands if size else ())]
     note = count_note(estimate for _, _, estimate in seen)
     x = _px_axis(min(sizes) / 1.25, max(sizes) * 1.6, f"{_TITLE}, median", note)
     y = accuracy_y()
@@ -63,7 +64,7 @@ def acuity_charts(summary: Summary) -> tuple[JsonObject, ...]:
     hollow: JsonObject = {"condition": {"test": "datum.is_joined", "value": 0.15}, "value": 1}
     marks = points({"x": x, "y": y, **series, "stroke": color, "fillOpacity": hollow, "tooltip": shown})
     layers: list[JsonObject] = [
-        *_pooled(acuity, summary.chance or 0.0, x),
+        *_within(size, summary.chance or 0.0, x),
         *chance_line(summary.chance),
         bars,
         marks,
@@ -109,23 +110,23 @@ def _px_axis(low: float, high: float, *titles: str) -> JsonObject:
     }
 
 
-def _pooled(acuity: Acuity | None, chance: float, x: JsonObject) -> list[JsonObject]:
-    """Return the isotonic curve over all views as accuracies, and the acuity with its interval."""
-    if acuity is None:
+def _within(size: HalfAccuracySize | None, chance: float, x: JsonObject) -> list[JsonObject]:
+    """Return the curve within questions as accuracies, and the half-accuracy target size with its interval."""
+    if size is None:
         return []
     layers: list[JsonObject] = []
-    if acuity.px is not None:
-        bounds = {"x": {"datum": acuity.low_px or acuity.px, "type": "quantitative"}, "x2": {"datum": acuity.high_px}}
-        words = format_acuity(acuity).removesuffix(".")
-        if acuity.high_px is not None:
+    if size.px is not None:
+        bounds = {"x": {"datum": size.low or size.px, "type": "quantitative"}, "x2": {"datum": size.high}}
+        words = format_half_size(size).removesuffix(".")
+        if size.high is not None:
             layers.append(once({"mark": {"type": "rect", "color": ACCENT, "opacity": 0.12}, "encoding": bounds}))
-        line: JsonObject = {"x": {"datum": acuity.px, "type": "quantitative"}}
+        line: JsonObject = {"x": {"datum": size.px, "type": "quantitative"}}
         layers.append(once({"mark": {"type": "rule", "stroke": ACCENT, "strokeDash": [2, 3]}, "encoding": line}))
         above = {"type": "text", "align": "right", "baseline": "bottom", "x": "width", "y": -4, "fill": ACCENT}
         layers.append(once({"mark": above, "encoding": {"text": {"value": words}}}))
-    if acuity.bands:
+    if size.has_curve:
         curve = [
-            {"px": round(band.px, 3), "value": percent(chance + (1 - chance) * band.fitted)} for band in acuity.bands
+            {"px": round(band.px, 3), "value": percent(chance + (1 - chance) * band.fitted)} for band in size.bands
         ]
         layers.append(
             {
@@ -144,7 +145,7 @@ def seen_charts(summary: Summary) -> tuple[JsonObject, ...]:
         return ()
     rows = [_band_row(band) for band in bands]
     edges = sorted({edge for band in bands for edge in _limits(band)})
-    x = _px_axis(edges[0] / 1.1, edges[-1] * 1.1, _TITLE, count_note(band.estimate for band in bands))
+    x = _px_axis(edges[0] / 1.1, edges[-1] * 1.1, _TITLE, count_note(band.estimate for band in bands), BANDS_DIFFER)
     y = accuracy_y()
     shown = tooltip(view="target seen", said="accuracy, interval", asked="n")
     layers: list[JsonObject] = [
