@@ -30,7 +30,7 @@ _BLIND_POINTS = 0.05
 _MANY = 20
 _LETTER_POINTS = 0.1
 _GOLD_IMBALANCE = 0.05
-_CHANCE_POINTS = 0.05
+_CHANCE_POINTS = 0.02
 _OFTEN = 0.01
 
 
@@ -221,6 +221,7 @@ def check_letters(bias: LetterBias, asked: Evenness | None = None, *, n_groups: 
 
     Example:
         >>> from eyechart.stats.clusters import find_clusters
+        >>> from eyechart.stats.letters import estimate_letter_bias
         >>> gold = np.arange(40) % 4
         >>> check_letters(estimate_letter_bias(gold, gold, find_clusters(list(range(40))), 4)) is None
         True
@@ -255,7 +256,7 @@ def check_groups(
         n_groupings: Groupings that are tested in one report, over which p is corrected.
 
     Returns:
-        A warning where means differ by at least 5 points, and by more than an even mixture of questions would.
+        A warning where means differ by at least 2 points, and by more than an even mixture of questions would.
 
     Example:
         >>> check_groups({"OCR": np.full(9, 0.25), "Color": np.full(9, 0.5)}).code
