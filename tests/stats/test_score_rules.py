@@ -28,7 +28,8 @@ def _flags(*counts):
 
 
 @pytest.mark.parametrize(
-    ("counts", "concerned"), [((0, 0, 0), None), ((2, 2, 2), None), ((0, 2, 1), None), ((0, 4, 0), None), ((0, 14, 0), ("crop_3x",))]
+    ("counts", "concerned"),
+    [((0, 0, 0), None), ((2, 2, 2), None), ((0, 2, 1), None), ((0, 4, 0), None), ((0, 14, 0), ("crop_3x",))],
 )
 def test_missing_answers_warn_beyond_half_a_point_and_chance(counts, concerned):
     found = check_missing(~_flags(*counts), SINGLE, VIEWS)
@@ -88,7 +89,13 @@ def _estimated(share, chance=0.25, n=200, condition="original"):
 
 @pytest.mark.parametrize(
     ("share", "text"),
-    [(0.97, "97.0 % is at the ceiling"), (0.26, "26.0 % is near guessing or below (25.0 %)"), (0.31, None), (0.94, None), (0.7, None)],
+    [
+        (0.97, "97.0 % is at the ceiling"),
+        (0.26, "26.0 % is near guessing or below (25.0 %)"),
+        (0.31, None),
+        (0.94, None),
+        (0.7, None),
+    ],
 )
 def test_compressed_accuracies_are_found(share, text):
     found = check_range(_estimated(share))

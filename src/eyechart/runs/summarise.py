@@ -121,9 +121,7 @@ def estimate(
     readings = readings_of(table, scores, lenient or {})
     sensitivity = check_sensitivity(readings, headlines)
     fragile = check_sensitivity(of_unread(readings), headlines)
-    contrasts = block_close(
-        block_fragile(attach([with_detectable(one, scores) for one in raw], marks), fragile), close
-    )
+    contrasts = block_close(block_fragile(attach([with_detectable(one, scores) for one in raw], marks), fragile), close)
     contrasts = (*contrasts, *attach(size_contrasts(grids), marks))
     shown = named_views(table)
     apart = without_repeats(shown, close)

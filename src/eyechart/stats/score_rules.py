@@ -274,7 +274,9 @@ def check_groups(
     if p >= CLEAR_P / n_groupings:
         return None
     text = ", ".join(f"{name} {mean:.3f}" for name, mean in means.items())
-    return Finding(code=Code.OPTION_MIX, level="warning", message=f"chance differs between groups (p = {p:.2g}): {text}")
+    return Finding(
+        code=Code.OPTION_MIX, level="warning", message=f"chance differs between groups (p = {p:.2g}): {text}"
+    )
 
 
 def check_size(clusters: Clusters) -> Finding | None:

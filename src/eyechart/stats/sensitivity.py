@@ -57,7 +57,7 @@ def compare_readings(
         for name, table in readings.items()
         for contrast in contrasts_between(table, [pair], confidence=confidence)
     }
-    changes = changes_of_verdict((verdict_of(one, alpha) for one in contrasts.values() if one.p is not None))
+    changes = changes_of_verdict(verdict_of(one, alpha) for one in contrasts.values() if one.p is not None)
     return Sensitivity(contrasts, "sign" in changes, "significance" in changes)
 
 
