@@ -166,7 +166,8 @@ def check_range(estimate: Estimate) -> Finding | None:
     if estimate.value > _CEILING and low > _SURELY_HIGH:
         text = f"accuracy {100 * estimate.value:.1f} % is at the ceiling: a gain cannot show"
     elif chance is not None and estimate.value < chance + _NEAR_CHANCE and high < chance + _SURELY_LOW:
-        text = f"accuracy {100 * estimate.value:.1f} % is near guessing or below ({100 * chance:.1f} %): a loss hardly shows"
+        near = f"near guessing or below ({100 * chance:.1f} %)"
+        text = f"accuracy {100 * estimate.value:.1f} % is {near}: a loss hardly shows"
     else:
         return None
     return Finding(
@@ -184,7 +185,8 @@ def check_blind(blind: Estimate) -> Finding | None:
         blind: Accuracy without the picture, with its chance level, at the confidence of the test: ``rule_confidence``.
 
     Returns:
-        A warning where the lower bound lies above chance and the accuracy at least 5 points above. Replace chance by the blind accuracy then.
+        A warning where the lower bound lies above chance and the accuracy at least 5 points above.
+        Replace chance by the blind accuracy then.
 
     Raises:
         StatisticsError: If the estimate carries no chance level.
