@@ -109,12 +109,57 @@ def test_refused_pictures_are_named_and_missing_is_not_random(table_of):
     assert found["MNAR"] == "warning"
 
 
-def test_unreadable_answers_of_one_view_warn(table_of):
+@pytest.mark.parametrize(("every", "expected"), [(20, {}), (5, {"UNPARSED_BY_VIEW": "warning"})])
+def test_unreadable_answers_of_one_view_warn(table_of, every, expected):
     def mumbling(ask):
-        is_lost = ask.identity.condition == "crop_3x" and int(ask.identity.question_id[1:]) % 20 == 0
+        is_lost = ask.identity.condition == "crop_3x" and int(ask.identity.question_id[1:]) % every == 0
         return "hm" if is_lost else honest(ask)
 
-    assert rules(table_of(mumbling)) == {"UNPARSED_BY_VIEW": "warning"}
+    assert rules(table_of(mumbling)) == expected
+
+
+@pytest.mark.parametrize(("shift", "is_found"), [(1, True), (0, False)])
+def test_letters_of_swapped_labels_are_below_chance_and_block(table_of, shift, is_found):
+    def swapped(ask):
+        gold = "ABCD".index(gold_of(ask.identity.question_id))
+        return "hm" if int(ask.identity.question_id[1:]) % 2 and not shift else "ABCD"[(gold + shift) % 4]
+
+    summary = estimate(table_of(swapped), SCORER, ())
+    levels = {rule.code: rule.level for rule in summary.rules}
+    assert (levels.get("BELOW_CHANCE") == "error") == is_found
+    assert ("BELOW_CHANCE" in summary.contrasts[0].blocked_by) == is_found
+    if is_found:
+        assert "LOW_CEILING" not in levels
+
+
+@pytest.mark.parametrize("unread", ["hm", ""])
+def test_unread_answers_do_not_count_towards_below_chance(table_of, unread):
+    def reads_little(ask):
+        return unread if int(ask.identity.question_id[1:]) % 8 else honest(ask)
+
+    assert "BELOW_CHANCE" not in rules(table_of(reads_little, n=160))
+
+
+def test_a_letter_that_is_seldom_right_is_no_answer_below_chance(table_of):
+    """One letter for everything scores what its gold share is: a preference, and no swapped labels."""
+
+    def rarely_b(index):
+        return {"choices": tuple("wxyz")}
+
+    table = table_of(lambda ask: "B", n=160, question=rarely_b)
+    kept = tuple(
+        msgspec.structs.replace(one, answer="ACD"[index % 3] if index % 20 else "B")
+        for index, one in enumerate(table.questions)
+    )
+    cells = {
+        key: msgspec.structs.replace(
+            cell, verdict=msgspec.structs.replace(cell.verdict, value=float(kept[key[0]].answer == "B"))
+        )
+        for key, cell in table.cells.items()
+    }
+    found = rules(msgspec.structs.replace(table, questions=kept, cells=cells))
+    assert "BELOW_CHANCE" not in found
+    assert found["LETTER_BIAS"] == "warning"
 
 
 def test_unreadable_answers_are_counted_by_answers_and_not_by_questions_with_repeats(table_of):
@@ -184,7 +229,7 @@ def test_ceiling_and_floor_are_named(table_of, rate):
 
 def test_many_views_at_chance_are_one_short_warning(table_of):
     views = ",".join(f"crop_{ratio}x" for ratio in range(1, 10))
-    found = estimate(table_of(lambda ask: guess(ask.identity, 0.25), views=views), SCORER, ()).rules
+    found = estimate(table_of(lambda ask: guess(ask.identity, 0.25), n=240, views=views), SCORER, ()).rules
     (rule,) = [rule for rule in found if rule.code == "LOW_CEILING"]
     assert len(rule.conditions) >= 7
     assert "; the same holds for crop_2x, crop_3x" in rule.message
@@ -262,17 +307,21 @@ def test_free_question_without_a_score_moves_no_chance_level(table_of):
         return {"task": "two" if index % 2 else "one"}
 
     table = table_of(question=fields)
-    first = table.questions[1]
-    free = (table.questions[0], msgspec.structs.replace(first, n_choices=0), *table.questions[2:])
+    is_free = [index % 2 == 1 and index < N // 2 for index in range(N)]
+    free = tuple(
+        msgspec.structs.replace(one, n_choices=0) if own else one
+        for one, own in zip(table.questions, is_free, strict=True)
+    )
     unscored = {
-        key: msgspec.structs.replace(cell, verdict=None) if key[0] == 1 else cell for key, cell in table.cells.items()
+        key: msgspec.structs.replace(cell, verdict=None) if is_free[key[0]] else cell
+        for key, cell in table.cells.items()
     }
     mixed = msgspec.structs.replace(table, questions=free, cells=unscored)
     assert "OPTION_MIX" not in rules(mixed)
     assert estimate(mixed, SCORER, ()).chance == 0.25
     scored = msgspec.structs.replace(table, questions=free)
     assert rules(scored)["OPTION_MIX"] == "warning"
-    assert estimate(scored, SCORER, ()).chance == pytest.approx(0.25 * (N - 1) / N)
+    assert estimate(scored, SCORER, ()).chance == pytest.approx(0.25 * (N - N // 4) / N)
 
 
 def test_known_errata_are_said_and_left_out_in_one_reading(table_of):
@@ -286,7 +335,7 @@ def test_two_different_answers_to_one_request_are_an_error_and_equal_ones_are_no
     questions = [make.question(index, answer=gold_of(f"q{index:03d}")) for index in range(N)]
     store = make_run(make, tmp_path / "run", honest, questions=questions)
     writer = store.open_writer("second")
-    for response in list(store.responses())[:4]:
+    for response in list(store.responses())[:16]:
         again = Response(
             request_id=response.request_id, state=ResponseState.ANSWERED, text=text or response.text,
             finished_at=response.finished_at,

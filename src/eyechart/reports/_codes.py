@@ -30,6 +30,7 @@ MEANINGS: dict[str, str] = {
     "ALLOWED_FAULTS": "asked with --allow-faults of a collection that has errors",
     "OPTION_ORDER": "letters and copied texts name different options: another order, or a contradictory model",
     "NO_PICTURE": "requests with a picture cost as many tokens as without, so the picture may not have arrived",
+    "BELOW_CHANCE": "answers that were read are right less often than guesses: labels, order or reading are swapped",
     "FLAT_PICTURE_PRICE": "tokens do not depend on the size of the picture, so they do not tell what the model sees",
 }
 """Code (``eyechart.stats.codes``) → its meaning in the reader's words."""

@@ -1,11 +1,15 @@
 """Rules that say whether answers mean what they are read as: under this order of the options, about this picture."""
 
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from string import ascii_uppercase
 
 import numpy as np
 
-from eyechart.runs.cells import Cell, RunTable
+from eyechart.runs.cells import Cell, RunTable, letter_index
+from eyechart.runs.sights import BLIND_VIEWS
+from eyechart.stats.below_chance import compare_with_chance
+from eyechart.stats.clusters import find_clusters
 from eyechart.stats.codes import Code
 from eyechart.stats.findings import Finding
 from eyechart.stats.option_order import (
@@ -19,6 +23,7 @@ from eyechart.stats.option_order import (
     find_turned_view,
     say_text_accuracy,
 )
+from eyechart.stats.score_rules import CLEAR_P
 
 _GIVEN_ELSEWHERE = frozenset({"imported", "replay"})
 _NO_IMAGE = "no_image"
@@ -26,11 +31,56 @@ _NO_IMAGE = "no_image"
 # that fits a square of _SMALL_SIDE: OpenAI cuts tiles of 512 pixels, Google leaves pictures up to 384 pixels whole.
 _SMALL_SIDE, _LARGE_SIDE = 384, 1024
 _FEWEST_PRICES = 5
+_MOST_NAMED = 5
 
 
 def check_answers(table: RunTable) -> list[Finding]:
     """Return the rules that forbid to read the answers of a run as they stand, and what is remarked about them."""
-    return [*check_option_order(table), *check_no_picture(table), *check_flat_price(table)]
+    order = check_option_order(table)
+    # Letters of another order are what makes answers wrong more often than guesses: that is said once.
+    is_explained = any(rule.level == "error" for rule in order)
+    below = [] if is_explained else check_below_chance(table)
+    return [*order, *below, *check_no_picture(table), *check_flat_price(table)]
+
+
+def check_below_chance(table: RunTable) -> list[Finding]:
+    """Find views whose answers are right less often than guesses: swapped labels, order or reading.
+
+    Only answers in which an option was read count; what is unread, declined, empty or filtered is wrong for another
+    reason. Views without the picture are left out, since what a model believes blindly may be wrong.
+    """
+    groups = table.image_groups
+    shown = [index for index, name in enumerate(table.conditions) if table.view_of[name] not in BLIND_VIEWS]
+    read: dict[int, list[tuple[int, int, int, str]]] = {index: [] for index in shown}
+    for (row, condition, _), cell in sorted(table.cells.items(), key=itemgetter(0)):
+        question = table.questions[row]
+        gold, given = letter_index(question.answer), letter_index(cell.verdict.answer if cell.verdict else None)
+        is_read = cell.is_answered and cell.value is not None and given is not None and given < len(cell.choice_order)
+        if condition in read and is_read and gold in cell.choice_order and question.n_choices > 1 and given is not None:
+            entry = (given, cell.choice_order.index(gold), question.n_choices, groups[row])
+            read[condition].append(entry)
+    found = []
+    for index, own in read.items():
+        given_letters, gold_letters, n_options = (
+            np.array([entry[part] for entry in own], dtype=np.int64) for part in range(3)
+        )
+        clusters = find_clusters([entry[3] for entry in own])
+        test = compare_with_chance(given_letters, gold_letters, n_options, clusters, alpha=CLEAR_P / len(shown))
+        if test.is_below:
+            found.append((table.conditions[index], test))
+    if not found:
+        return []
+    parts = [
+        f"{name} {100 * test.accuracy:.1f} % of {test.n_answers} against {100 * min(test.chance, test.expected):.1f} %"
+        for name, test in found[:_MOST_NAMED]
+    ]
+    more = f" and {len(found) - _MOST_NAMED} more views" if len(found) > _MOST_NAMED else ""
+    text = (
+        f"answers in which an option was read are right less often than guesses ({', '.join(parts)}{more}): the "
+        "labels, the order of the options or the reading are swapped"
+    )
+    names = tuple(name for name, _ in found)
+    return [Finding(code=Code.BELOW_CHANCE, level="error", message=text, conditions=names)]
 
 
 def check_option_order(table: RunTable) -> list[Finding]:

@@ -308,6 +308,16 @@ def read_table(store: RunStore, scorer_id: str, scores: Iterable[Score] | None =
     )
 
 
+def letter_index(letter: str | None) -> int | None:
+    """Return the place of an option's letter, counted from 0; None where there is no single letter A–Z.
+
+    Example:
+        >>> letter_index("B"), letter_index("banana"), letter_index(None)
+        (1, None, None)
+    """
+    return ord(letter) - ord("A") if letter and len(letter) == 1 and "A" <= letter <= "Z" else None
+
+
 def total_usage(cells: Iterable[Cell]) -> Usage | None:
     """Return the tokens of the answers that count; None where no provider reported any."""
     reported = [cell.ending.usage for cell in cells if cell.ending is not None and cell.ending.usage is not None]

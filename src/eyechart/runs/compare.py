@@ -12,11 +12,12 @@ from eyechart.runs.answer_rules import blocking_answers
 from eyechart.runs.compared_readings import (
     MEAN_OVER_VIEWS,
     block_unreadable,
-    changes_under,
+    changes_between,
     contrast_under,
     readings_of_sides,
 )
 from eyechart.runs.pairing import ONE_VIEW, Paired, Side, check_pairing, pair_sides, refuse
+from eyechart.runs.readings import OF_UNREAD
 from eyechart.schema import Contrast, Estimate, Value
 from eyechart.stats.arrays import Bools, Floats
 from eyechart.stats.clusters import Clusters, find_clusters
@@ -404,18 +405,23 @@ def _warned(one: Difference, rules: Iterable[Finding]) -> Difference:
 
 
 def _read_otherwise(paired: Paired, differences: Iterable[Difference], options: DiffOptions) -> tuple[Difference, ...]:
-    """Return the differences with every other reading, blocked where unreadable answers decide."""
-    readings = readings_of_sides(paired)
+    """Return the differences with every other reading, blocked where unreadable answers decide the verdict."""
     places = {side.label: index for index, side in enumerate(paired.sides)}
+    every = list(differences)
+    read: dict[str, list[Contrast | None]] = {}
+    for name, scores in readings_of_sides(paired).items():
+        read[name] = []
+        for one in every:
+            pair = (places[one.contrast.condition], places[one.contrast.baseline])
+            contrast = contrast_under(paired, scores, one.view, pair, options.confidence)
+            read[name].append(None if contrast is None else msgspec.structs.replace(contrast, subset=name))
+    as_scored = [one.contrast for one in every]
+    changes = changes_between(as_scored, read.values(), options.correction)
+    of_unread = [row for name, row in read.items() if name in OF_UNREAD]
+    fragile = changes_between(as_scored, of_unread, options.correction)
     found = []
-    for one in differences:
-        pair = (places[one.contrast.condition], places[one.contrast.baseline])
-        others = [
-            msgspec.structs.replace(contrast, subset=name)
-            for name, scores in readings.items()
-            if (contrast := contrast_under(paired, scores, one.view, pair, options.confidence)) is not None
-        ]
-        changes = changes_under(one.contrast, others)
-        blocked = block_unreadable(one.contrast, changes, options.allowed)
-        found.append(msgspec.structs.replace(one, contrast=blocked, readings=tuple(others), changes=changes))
+    for index, one in enumerate(every):
+        blocked = block_unreadable(one.contrast, fragile[index], options.allowed)
+        others = tuple(contrast for row in read.values() if (contrast := row[index]) is not None)
+        found.append(msgspec.structs.replace(one, contrast=blocked, readings=others, changes=changes[index]))
     return tuple(found)

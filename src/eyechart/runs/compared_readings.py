@@ -13,6 +13,8 @@ from eyechart.stats.arrays import Bools, Floats
 from eyechart.stats.codes import Code
 from eyechart.stats.composite import compare_models
 from eyechart.stats.conditions import ScoreTable, contrasts_between
+from eyechart.stats.corrections import Correction, adjust
+from eyechart.stats.sensitivity import changes_of_verdict, verdict_of
 
 MEAN_OVER_VIEWS = "mean over views"
 
@@ -61,15 +63,28 @@ def contrast_under(
     return next(iter(contrasts_between(table, [names], confidence=confidence)), None)
 
 
-def changes_under(contrast: Contrast, others: Iterable[Contrast]) -> tuple[str, ...]:
-    """Return what the readings change: ``sign``, ``significance``, both or nothing.
+def changes_between(
+    as_scored: Sequence[Contrast], others: Iterable[Sequence[Contrast | None]], correction: Correction
+) -> list[tuple[str, ...]]:
+    """Return what the readings change in the verdict on each difference: ``sign``, ``significance`` or nothing.
 
-    Significance is that of p before correction, at one minus the coverage of the interval.
+    Every reading is corrected over all its differences by one correction, as the claims are.
+
+    Args:
+        as_scored: All differences.
+        others: Per reading the same differences; None where it has no common question.
+        correction: The correction.
     """
-    every = [contrast, *others]
-    signs = {float(np.sign(one.value)) for one in every}
-    verdicts = {one.p <= 1.0 - one.confidence for one in every if one.p is not None}
-    return ("sign",) * ({-1.0, 1.0} <= signs) + ("significance",) * (len(verdicts) > 1)
+    verdicts: list[list[int]] = [[] for _ in as_scored]
+    for row in (as_scored, *others):
+        tested = [index for index, one in enumerate(row) if one is not None and one.p is not None]
+        adjusted = adjust(np.array([row[index].p for index in tested], dtype=np.float64), correction)  # type: ignore[union-attr]
+        for index, p in zip(tested, adjusted.tolist(), strict=True):
+            one = row[index]
+            if one is not None:
+                corrected = msgspec.structs.replace(one, p_adjusted=p)
+                verdicts[index].append(verdict_of(corrected, round(1.0 - one.confidence, 10)))
+    return [changes_of_verdict(own) for own in verdicts]
 
 
 def block_unreadable(contrast: Contrast, changes: Sequence[str], allowed: Iterable[str]) -> Contrast:

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 
-from eyechart.runs.cells import Cell, RunTable
+from eyechart.runs.cells import Cell, RunTable, letter_index
 from eyechart.runs.sights import BLIND_VIEWS
 from eyechart.stats.clusters import find_clusters
 from eyechart.stats.codes import Code
 from eyechart.stats.findings import Finding
-from eyechart.stats.letters import estimate_letter_bias, summarise_rotations
+from eyechart.stats.letters import estimate_evenness, estimate_letter_bias, summarise_rotations
 from eyechart.stats.score_rules import check_letters
 
 _FEWEST_OPTIONS = 2
@@ -21,32 +21,29 @@ def check_letter_preference(table: RunTable) -> list[Finding]:
     """Find a preference for letters under the first condition that shows the picture, per number of options."""
     shown = [index for index, name in enumerate(table.conditions) if table.view_of[name] not in BLIND_VIEWS]
     by_options: dict[int, list[tuple[int, int, str]]] = {}
-    asked: dict[int, list[int]] = {}
+    asked: dict[int, list[tuple[int, str]]] = {}
     for row, cell in table.column(shown[0]) if shown else []:
         question = table.questions[row]
-        given, gold = _index(cell.verdict.answer if cell.verdict else None), _index(question.answer)
+        given, gold = letter_index(cell.verdict.answer if cell.verdict else None), letter_index(question.answer)
         if gold is None or not cell.choice_order:
             continue
-        asked.setdefault(question.n_choices, []).append(cell.choice_order.index(gold))
+        asked.setdefault(question.n_choices, []).append((cell.choice_order.index(gold), question.image_group))
         if given is not None and given < question.n_choices:
             entry = (given, cell.choice_order.index(gold), question.image_group)
             by_options.setdefault(question.n_choices, []).append(entry)
     found = []
-    for n_options, entries in sorted(by_options.items()):
-        if len(entries) < _CLEAR_LETTERS or n_options < _FEWEST_OPTIONS:
-            continue
+    tested = {n: own for n, own in by_options.items() if len(own) >= _CLEAR_LETTERS and n >= _FEWEST_OPTIONS}
+    for n_options, entries in sorted(tested.items()):
         given_letters, gold_letters = (np.array([entry[side] for entry in entries]) for side in (0, 1))
         clusters = find_clusters([entry[2] for entry in entries])
         bias = estimate_letter_bias(given_letters, gold_letters, clusters, n_options)
-        rule = check_letters(bias, np.bincount(asked[n_options], minlength=n_options) / len(asked[n_options]))
+        golds = np.array([letter for letter, _ in asked[n_options]])
+        even = estimate_evenness(golds, find_clusters([image for _, image in asked[n_options]]), n_options)
+        rule = check_letters(bias, even, n_groups=len(tested))
         if rule is not None:
             text = f"{n_options} options, {table.conditions[shown[0]]}: {rule.message}"
             found.append(msgspec.structs.replace(rule, message=text))
     return found
-
-
-def _index(letter: str | None) -> int | None:
-    return ord(letter) - ord("A") if letter and len(letter) == 1 and "A" <= letter <= "Z" else None
 
 
 def check_rotations(table: RunTable, own: Sequence[Mapping[tuple[int, int], Cell]]) -> list[Finding]:
@@ -63,9 +60,9 @@ def check_rotations(table: RunTable, own: Sequence[Mapping[tuple[int, int], Cell
         shape = (len(table.questions), table.n_slots)
         letters, contents = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
         present = np.zeros(shape, dtype=np.bool_)
-        gold = np.array([_index(question.answer) or 0 for question in table.questions])
+        gold = np.array([letter_index(question.answer) or 0 for question in table.questions])
         for (row, slot), cell in own[index].items():
-            given = _index(cell.verdict.answer if cell.verdict else None)
+            given = letter_index(cell.verdict.answer if cell.verdict else None)
             if cell.value is not None:
                 known = given is not None and given < len(cell.choice_order)
                 letters[row, slot] = given if known and given is not None else -1

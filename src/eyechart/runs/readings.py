@@ -14,9 +14,11 @@ from eyechart.stats.arrays import Bools, Floats
 from eyechart.stats.codes import Code
 from eyechart.stats.conditions import ScoreTable, contrasts_between
 from eyechart.stats.repeats import average_repeats
-from eyechart.stats.sensitivity import bound_missing
+from eyechart.stats.sensitivity import bound_missing, changes_of_verdict, verdict_of
 
 AS_SCORED = "as scored"
+OF_UNREAD = (AS_SCORED, "lenient", "readable only", "unreadable by chance")
+"""Readings that differ in unreadable answers alone."""
 
 
 def judge_unread(
@@ -91,6 +93,11 @@ def readings_of(table: RunTable, scores: ScoreTable, lenient: Mapping[Slot, floa
     return found
 
 
+def of_unread(readings: Mapping[str, ScoreTable]) -> dict[str, ScoreTable]:
+    """Return the readings that differ in unreadable answers alone, and the one as scored."""
+    return {name: scores for name, scores in readings.items() if name in OF_UNREAD}
+
+
 def check_sensitivity(
     readings: Mapping[str, ScoreTable], contrasts: Sequence[Contrast], *, alpha: float = 0.05
 ) -> tuple[Sensitivity, ...]:
@@ -99,34 +106,41 @@ def check_sensitivity(
     Args:
         readings: Reading → scores.
         contrasts: The headlines.
-        alpha: Level at which significance is judged, on p without correction.
+        alpha: Level at which significance is judged, on p corrected over the contrasts, as reports claim by it.
     """
     if len(readings) <= 1 or not contrasts:
         return ()
     pairs = [(one.condition, one.baseline) for one in contrasts]
     by_pair: dict[tuple[str, str], list[Contrast]] = {pair: [] for pair in pairs}
+    verdicts: dict[tuple[str, str], list[int]] = {pair: [] for pair in pairs}
     for name, scores in readings.items():
         for contrast in contrasts_between(scores, pairs):
             named = msgspec.structs.replace(contrast, subset=name, p_adjusted=None, correction=None, family=None)
             by_pair[contrast.condition, contrast.baseline].append(named)
+            if contrast.p is not None:
+                verdicts[contrast.condition, contrast.baseline].append(verdict_of(contrast, alpha))
     found = []
     for (condition, baseline), own in by_pair.items():
-        signs = {float(np.sign(one.value)) for one in own}
-        verdicts = {one.p <= alpha for one in own if one.p is not None}
+        changes = changes_of_verdict(verdicts[condition, baseline])
         found.append(
             Sensitivity(
                 condition,
                 baseline,
                 readings=tuple(own),
-                sign_changes={-1.0, 1.0} <= signs,
-                significance_changes=len(verdicts) > 1,
+                sign_changes="sign" in changes,
+                significance_changes="significance" in changes,
             )
         )
     return tuple(found)
 
 
 def block_fragile(contrasts: Iterable[Contrast], checked: Iterable[Sensitivity]) -> tuple[Contrast, ...]:
-    """Block contrasts whose sides are unreadable at different rates and whose verdict depends on the reading."""
+    """Block contrasts whose sides are unreadable at different rates and whose verdict depends on the reading.
+
+    Args:
+        contrasts: Contrasts with their warnings.
+        checked: The same under the readings ``of_unread``.
+    """
     fragile = {(one.condition, one.baseline) for one in checked if one.sign_changes or one.significance_changes}
     return tuple(
         msgspec.structs.replace(one, blocked_by=tuple(dict.fromkeys((*one.blocked_by, str(Code.UNPARSED_BY_VIEW)))))

@@ -28,7 +28,7 @@ from eyechart.runs.findings import find
 from eyechart.runs.items import Items, read_items
 from eyechart.runs.patterns import count_patterns
 from eyechart.runs.picture_groups import group_pictures
-from eyechart.runs.readings import block_fragile, check_sensitivity, readings_of
+from eyechart.runs.readings import block_fragile, check_sensitivity, of_unread, readings_of
 from eyechart.runs.reconcile import mismatch_warnings
 from eyechart.runs.region_findings import find_regions, size_contrasts, widen_rules
 from eyechart.runs.regions import summarise_grids
@@ -118,14 +118,14 @@ def estimate(
     raw = contrast_all(table, scores, controls)
     is_control = {frozenset(pair) for pair in controls}
     headlines = [one for one in raw if frozenset((one.condition, one.baseline)) not in is_control]
-    sensitivity = check_sensitivity(readings_of(table, scores, lenient or {}), headlines)
-    contrasts = block_close(
-        block_fragile(attach([with_detectable(one, scores) for one in raw], marks), sensitivity), close
-    )
+    readings = readings_of(table, scores, lenient or {})
+    sensitivity = check_sensitivity(readings, headlines)
+    fragile = check_sensitivity(of_unread(readings), headlines)
+    contrasts = block_close(block_fragile(attach([with_detectable(one, scores) for one in raw], marks), fragile), close)
     contrasts = (*contrasts, *attach(size_contrasts(grids), marks))
     shown = named_views(table)
     apart = without_repeats(shown, close)
-    effects = block_close(block_fragile(attach(estimate_effects(scores, apart), marks), sensitivity), close)
+    effects = block_close(block_fragile(attach(estimate_effects(scores, apart), marks), fragile), close)
     rules = (*rules, *check_contrasts((*contrasts, *effects)))
     conditions = summarise_conditions(whole, views)
     breakdowns, group_effects, group_tests = estimate_breakdowns(table, scores, headlines)

@@ -15,10 +15,9 @@ from eyechart.runs.sights import BLIND_VIEWS
 from eyechart.schema import CloseViews, Contrast, Estimate, ResponseState
 from eyechart.stats.clusters import find_clusters
 from eyechart.stats.codes import Code
-from eyechart.stats.conditions import ScoreTable
+from eyechart.stats.conditions import ScoreTable, accuracy_by_condition
 from eyechart.stats.design_rules import check_constant, check_same_input, check_subsets
 from eyechart.stats.findings import Finding, Level
-from eyechart.stats.ratio import ChanceCorrectedTable, correct_for_chance
 from eyechart.stats.repeats import measure_noise
 from eyechart.stats.score_rules import (
     check_blind,
@@ -29,11 +28,12 @@ from eyechart.stats.score_rules import (
     check_size,
     check_tests,
     check_unparsed,
+    is_often,
+    rule_confidence,
 )
 
 # One side asked longer than this, or this much later than the other, may have met another model behind one name.
 _LONGEST_SPAN, _LARGEST_GAP = timedelta(days=7), timedelta(days=1)
-_CONTRADICTED_SHARE_ERROR = 0.01
 _LOOSE_MODES = frozenset({"lenient", "compat"})
 _MOST_NAMED = 5
 
@@ -69,7 +69,7 @@ def find_rules(
         *(() if is_other_order else check_letter_preference(table)),
         *(check_rotations(table, _by_condition(table)) if table.run.n_rotations > 1 else ()),
         *_check_blind(table, scores, estimates),
-        *_check_range(scores, estimates),
+        *_check_range(scores, _not_below_chance(estimates, answers)),
         *_check_epochs(table),
         check_size(clusters),
         check_shared_images(clusters),
@@ -211,8 +211,9 @@ def _check_contradictions(table: RunTable, cells: dict[str, list[Cell]]) -> list
     """Find requests with several different answers; few are two processes that asked at once, many a mixed store."""
     if not table.n_contradicted:
         return []
-    share = max(n / max(len(cells[name]), 1) for name, n in table.n_contradicted.items())
-    level: Level = "error" if share > _CONTRADICTED_SHARE_ERROR else "warning"
+    n_tested = len(table.conditions)
+    is_error = any(is_often(n, len(cells[name]), n_conditions=n_tested) for name, n in table.n_contradicted.items())
+    level: Level = "error" if is_error else "warning"
     text = f"requests with several different answers ({_counted(table.n_contradicted)}); the first counts"
     return [Finding(code=Code.DUP_ROWS, level=level, message=text, conditions=tuple(table.n_contradicted))]
 
@@ -220,8 +221,9 @@ def _check_contradictions(table: RunTable, cells: dict[str, list[Cell]]) -> list
 def _check_blind(table: RunTable, scores: ScoreTable, estimates: Sequence[Estimate]) -> list[Finding]:
     """Find questions that can be answered without the picture."""
     found = []
-    for estimate in estimates:
-        if table.view_of.get(estimate.condition) not in BLIND_VIEWS or estimate.chance is None:
+    named = [one.condition for one in estimates if table.view_of.get(one.condition) in BLIND_VIEWS]
+    for estimate in _at_confidence_of_rule(scores, named):
+        if estimate.chance is None:
             continue
         rule = check_blind(estimate)
         if rule is None:
@@ -237,16 +239,32 @@ def _check_blind(table: RunTable, scores: ScoreTable, estimates: Sequence[Estima
 
 def _check_range(scores: ScoreTable, estimates: Sequence[Estimate]) -> list[Finding]:
     """Find conditions at the ceiling or at chance; one finding for all of a kind."""
-    chance = np.zeros(scores.n_questions) if scores.chance is None else np.asarray(scores.chance)
-    table = correct_for_chance(scores.values, scores.present, chance, scores.clusters)
     by_end: dict[bool, list[Finding]] = {}
-    for estimate in estimates:
-        column = scores.column(estimate.condition)
-        row = ChanceCorrectedTable(*(field[column] for field in table))
-        rule = check_range(estimate, row) if estimate.condition not in BLIND_VIEWS else None
+    named = [one.condition for one in estimates if one.condition not in BLIND_VIEWS]
+    for estimate in _at_confidence_of_rule(scores, named):
+        rule = check_range(estimate)
         if rule is not None:
             by_end.setdefault("ceiling" in rule.message, []).append(rule)
     return [_merged(rules) for rules in by_end.values()]
+
+
+def _not_below_chance(estimates: Sequence[Estimate], answers: Iterable[Finding]) -> list[Estimate]:
+    below = {name for rule in answers if rule.code == Code.BELOW_CHANCE for name in rule.conditions}
+    return [one for one in estimates if one.condition not in below]
+
+
+def _at_confidence_of_rule(scores: ScoreTable, conditions: Sequence[str]) -> tuple[Estimate, ...]:
+    """Return accuracies with the intervals whose bounds decide about a rule in all these conditions together."""
+    if not conditions:
+        return ()
+    columns = [scores.column(name) for name in conditions]
+    part = msgspec.structs.replace(
+        scores,
+        values=np.asarray(scores.values)[:, columns],
+        present=np.asarray(scores.present)[:, columns],
+        conditions=tuple(conditions),
+    )
+    return accuracy_by_condition(part, confidence=rule_confidence(len(conditions)))
 
 
 def _merged(rules: Sequence[Finding]) -> Finding:
@@ -285,15 +303,17 @@ def _check_epochs(table: RunTable) -> list[Finding]:
 def _check_groups(table: RunTable, scores: ScoreTable) -> list[Finding]:
     """Find groupings whose scored questions have different chance levels."""
     found = []
-    is_scored = np.asarray(scores.present.any(axis=1))
-    for grouping, labels in groupings(table.questions).items():
-        if grouping == "options":
-            continue  # these differ by definition
+    is_scored, groups = np.asarray(scores.present.any(axis=1)), table.image_groups
+    tested = {name: labels for name, labels in groupings(table.questions).items() if name != "options"}  # by definition
+    for grouping, labels in tested.items():
         by_group: dict[str, list[float]] = {}
+        images: dict[str, list[str]] = {}
         for at, (label, chance) in enumerate(zip(labels, table.chance.tolist(), strict=True)):
             if is_scored[at]:
                 by_group.setdefault(label, []).append(chance)
-        rule = check_groups({name: np.array(rates) for name, rates in by_group.items()})
+                images.setdefault(label, []).append(groups[at])
+        rates = {name: np.array(own) for name, own in by_group.items()}
+        rule = check_groups(rates, images, n_groupings=len(tested))
         if rule is not None:
             found.append(msgspec.structs.replace(rule, message=f"by {grouping}, {rule.message}"))
     return found
@@ -314,15 +334,36 @@ def _check_pictures(table: RunTable, cells: dict[str, list[Cell]], close: Sequen
         name: sum(cell.ending is not None and cell.ending.state == ResponseState.REFUSED_INPUT for cell in own)
         for name, own in cells.items()
     }
-    names = tuple(name for name, n in refused.items() if n)
+    names = _often_refused(table)
     found = [*_same_files(table), *check_close(close, table.conditions)]
     if names:
+        often = {name: refused[name] for name in names}
         text = (
-            f"pictures were refused, by the provider or as too large to be sent ({_counted(refused)}): "
+            f"pictures were refused, by the provider or as too large to be sent ({_counted(often)}): "
             "what is left is not a fair sample"
         )
         found.append(Finding(code=Code.VIEW_REJECTED, level="warning", message=text, conditions=names))
     return found
+
+
+def _often_refused(table: RunTable) -> tuple[str, ...]:
+    """Return the conditions in which more pictures were refused than single failures explain.
+
+    Pictures are counted and not answers, since what refuses a picture refuses it for all its questions.
+    """
+    groups = table.image_groups
+    often = []
+    for name, own in zip(table.conditions, table.columns(), strict=True):
+        asked = {groups[row] for row, _ in own}
+        refused = {
+            groups[row]
+            for row, cell in own
+            if cell.ending is not None and cell.ending.state == ResponseState.REFUSED_INPUT
+        }
+        n_each = len(own) / max(len(asked), 1)
+        if is_often(len(refused), len(asked), n_conditions=len(table.conditions), n_each=n_each):
+            often.append(name)
+    return tuple(often)
 
 
 def _same_files(table: RunTable) -> tuple[Finding, ...]:

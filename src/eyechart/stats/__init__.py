@@ -15,7 +15,8 @@ Curves over resolution    ``isotonic``, ``threshold``, ``psychometric``, ``curve
 Grids                     ``region``, ``manhattan``
 Letters                   ``letters`` (bias, rotated choices)
 Planning                  ``power``, ``pilot``
-Validity                  ``codes``, ``findings``, ``design_rules``, ``score_rules``, ``sensitivity``
+Validity                  ``codes``, ``findings``, ``design_rules``, ``score_rules``, ``sensitivity``,
+                          ``uneven_rates``, ``below_chance``, ``one_sided`` (the tests of rules)
 Resampling                ``bootstrap``: one matrix of weights serves a whole report
 ========================  ============================================================================================
 """

@@ -7,7 +7,7 @@ import numpy as np
 from eyechart.errors import StatisticsError
 from eyechart.stats.arrays import Bools, Floats, Integers
 from eyechart.stats.clusters import Clusters, cluster_sums
-from eyechart.stats.omnibus import Omnibus
+from eyechart.stats.omnibus import Omnibus, score_test
 from eyechart.stats.region import expected_maximum
 
 
@@ -41,6 +41,35 @@ def stuart_maxwell(counts: Integers) -> Omnibus:
     return _wald(difference[is_used], variance[np.ix_(is_used, is_used)], int(table.sum()))
 
 
+class Evenness(NamedTuple):
+    """How evenly letters are spread.
+
+    Args:
+        shares: (k,) share of each letter.
+        test: Whether they depart from 1/k each, with cluster variance over images.
+    """
+
+    shares: Floats
+    test: Omnibus
+
+
+def estimate_evenness(letters: Integers, clusters: Clusters, n_options: int) -> Evenness:
+    """Say how evenly letters, counted from 0, are spread over the options.
+
+    Args:
+        letters: (n_questions,) index of the letter of each question, below ``n_options``.
+        clusters: Grouping of the questions.
+        n_options: Number of options of every question.
+
+    Example:
+        >>> from eyechart.stats.clusters import find_clusters
+        >>> estimate_evenness(np.arange(40) % 4, find_clusters(list(range(40))), 4).test.p
+        1.0
+    """
+    marks = np.eye(n_options)[letters]
+    return Evenness(marks.mean(axis=0), score_test(marks - 1.0 / n_options, clusters))
+
+
 class LetterBias(NamedTuple):
     """How given letters depart from gold letters, among questions with one number of options.
 
@@ -52,6 +81,11 @@ class LetterBias(NamedTuple):
         recall_range: Largest less smallest recall over letters that are gold somewhere.
         noise_floor: Range to expect without any preference.
         recall_sd: Standard deviation of the recalls (RStd).
+        excess: (k,) share of each letter among answers, less the share that a model without preference would give:
+            one that is as accurate and spreads its wrong answers evenly over the other options.
+        preference: Whether ``excess`` is 0, with cluster variance over images. Unlike ``test``, it holds where gold
+            letters are uneven.
+        evenness: How evenly the gold letters are spread.
     """
 
     test: Omnibus
@@ -61,6 +95,9 @@ class LetterBias(NamedTuple):
     recall_range: float
     noise_floor: float
     recall_sd: float
+    excess: Floats
+    preference: Omnibus
+    evenness: Evenness
 
 
 def estimate_letter_bias(given: Integers, gold: Integers, clusters: Clusters, n_options: int) -> LetterBias:
@@ -101,6 +138,11 @@ def estimate_letter_bias(given: Integers, gold: Integers, clusters: Clusters, n_
     error = np.sqrt(accuracy * (1.0 - accuracy) * float((1.0 / asked[is_asked]).mean()))
     is_used = (sums != 0.0).any(axis=0)
     variance = sums[:, is_used].T @ sums[:, is_used]
+    by_guess = (1.0 - identity[gold]) / (n_options - 1)
+    gain = identity[gold] - by_guess
+    excess = identity[given] - by_guess - accuracy * gain
+    # The accuracy is estimated from the same answers: what each of them adds to it is taken out again.
+    deviations = excess - ((given == gold) - accuracy)[:, None] * gain.mean(axis=0)
     return LetterBias(
         test=_wald(sums.sum(axis=0)[is_used], variance, len(gold)),
         given=np.bincount(given, minlength=n_options) / len(given),
@@ -109,6 +151,9 @@ def estimate_letter_bias(given: Integers, gold: Integers, clusters: Clusters, n_
         recall_range=float(np.ptp(recall[is_asked])),
         noise_floor=2.0 * expected_maximum(n_letters) * float(error),
         recall_sd=float(recall[is_asked].std()),
+        excess=excess.mean(axis=0),
+        preference=score_test(deviations, clusters),
+        evenness=estimate_evenness(gold, clusters, n_options),
     )
 
 

@@ -6,6 +6,10 @@ import numpy as np
 
 from eyechart.errors import StatisticsError
 from eyechart.stats.arrays import Bools, Floats, mean_ranks
+from eyechart.stats.clusters import Clusters, cluster_sums
+
+_ROUNDING = 1e-9
+_RANK_ROUNDING = 1e-10
 
 
 class Omnibus(NamedTuple):
@@ -75,6 +79,36 @@ def friedman(values: Floats, present: Bools) -> Omnibus:
     spread = float((ranks**2).sum()) - len(rows) * k * (k + 1) ** 2 / 4
     numerator = (k - 1) * float(((columns - len(rows) * (k + 1) / 2) ** 2).sum())
     return _chi_square(numerator / spread if spread > 0.0 else 0.0, k - 1, len(rows))
+
+
+def score_test(deviations: Floats, clusters: Clusters) -> Omnibus:
+    """Test whether deviations have a mean of 0 in every column at once, whole clusters together.
+
+    The variance is that around 0, not around the mean, which can only make the test more careful.
+
+    Args:
+        deviations: (n_rows, n_columns) differences from what is expected.
+        clusters: Grouping of the rows.
+
+    Returns:
+        dᵀV⁻d with d the sums, χ² with the rank of V as degrees of freedom; p is 1.0 where nothing deviates.
+
+    Example:
+        >>> from eyechart.stats.clusters import find_clusters
+        >>> score_test(np.array([[1.0], [1.0], [1.0], [-1.0]]), find_clusters([0, 1, 2, 3])).statistic
+        1.0
+    """
+    from scipy.special import chdtrc
+
+    sums = cluster_sums(deviations, clusters)
+    used = sums[:, (np.abs(sums) > _ROUNDING).any(axis=0)]
+    variance, difference = used.T @ used, used.sum(axis=0)
+    freedom = int(np.linalg.matrix_rank(variance, hermitian=True)) if difference.size else 0
+    if freedom == 0:
+        return Omnibus(0.0, 0, 1.0, clusters.n_questions)
+    inverse = np.linalg.pinv(variance, rcond=_RANK_ROUNDING, hermitian=True)
+    statistic = round(float(difference @ inverse @ difference), 12)
+    return Omnibus(statistic, freedom, float(chdtrc(freedom, statistic)), clusters.n_questions)
 
 
 def _complete(values: Floats, present: Bools) -> Floats:

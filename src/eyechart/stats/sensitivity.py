@@ -1,6 +1,6 @@
 """Whether a result survives other ways to read and to count the answers."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import msgspec
@@ -16,7 +16,7 @@ class Sensitivity(NamedTuple):
 
     Args:
         contrasts: Name of the reading → contrast; readings without a common question are left out.
-        sign_changes: Whether the difference is positive under one reading and negative under another.
+        sign_changes: Whether it is significantly positive under one reading and significantly negative under another.
         significance_changes: Whether p crosses ``alpha`` between readings.
     """
 
@@ -26,7 +26,7 @@ class Sensitivity(NamedTuple):
 
     @property
     def is_robust(self) -> bool:
-        """Whether neither sign nor significance changes."""
+        """Whether the verdict is the same under every reading."""
         return not (self.sign_changes or self.significance_changes)
 
 
@@ -38,7 +38,7 @@ def compare_readings(
     Args:
         readings: Name → scores of the same questions, read that way.
         pair: (condition, baseline).
-        alpha: Level at which significance is judged, on raw p.
+        alpha: Level at which significance is judged.
         confidence: Coverage of the intervals, in (0, 1).
 
     Raises:
@@ -57,9 +57,30 @@ def compare_readings(
         for name, table in readings.items()
         for contrast in contrasts_between(table, [pair], confidence=confidence)
     }
-    signs = {float(np.sign(contrast.value)) for contrast in contrasts.values()}
-    verdicts = {contrast.p <= alpha for contrast in contrasts.values() if contrast.p is not None}
-    return Sensitivity(contrasts, {-1.0, 1.0} <= signs, len(verdicts) > 1)
+    changes = changes_of_verdict(verdict_of(one, alpha) for one in contrasts.values() if one.p is not None)
+    return Sensitivity(contrasts, "sign" in changes, "significance" in changes)
+
+
+def verdict_of(contrast: Contrast, alpha: float) -> int:
+    """Return 1 or −1 where a contrast is significant, its direction, and 0 where it is not.
+
+    Decided by p after correction where there is one, since that is what a report claims by.
+    """
+    p = contrast.p if contrast.p_adjusted is None else contrast.p_adjusted
+    return 0 if p is None or p > alpha else int(np.sign(contrast.value))
+
+
+def changes_of_verdict(verdicts: Iterable[int]) -> tuple[str, ...]:
+    """Return what changes between the verdicts of several readings: ``sign``, ``significance``, both or nothing.
+
+    The sign of what is insignificant under every reading says nothing, so it is no change.
+
+    Example:
+        >>> changes_of_verdict([1, 0]), changes_of_verdict([1, -1]), changes_of_verdict([0, 0])
+        (('significance',), ('sign',), ())
+    """
+    distinct = set(verdicts)
+    return ("sign",) * ({-1, 1} <= distinct) + ("significance",) * (0 in distinct and len(distinct) > 1)
 
 
 def bound_missing(table: ScoreTable) -> dict[str, ScoreTable]:
