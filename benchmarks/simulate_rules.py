@@ -48,12 +48,14 @@ FAULTS = {
 }
 
 
-def together(rate, shape, labels, rng):
+def together(rate: float, shape: tuple[int, int], labels: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return what befalls whole pictures with a rate, (n_questions, n_views)."""
     return (rng.random((labels.max() + 1, shape[1])) < rate)[labels]
 
 
-def report(n_views, n_questions, n_each, rng, fault=None):
+def report(
+    n_views: int, n_questions: int, n_each: int, rng: np.random.Generator, fault: dict[str, float] | None = None
+) -> list[str]:
     """Return the codes of the rules that fire in one report."""
     fault = fault or {}
     labels = np.arange(n_questions) // n_each
@@ -106,7 +108,7 @@ def report(n_views, n_questions, n_each, rng, fault=None):
     return fired
 
 
-def tables(n_replicates, seed=SEED):
+def tables(n_replicates: int, seed: int = SEED) -> tuple[list[str], list[str]]:
     """Return the Markdown lines, and the cells that break a promise."""
     lines = ["| reports without a fault | " + " | ".join(RULES) + " | any |", "|---|" + "--:|" * (len(RULES) + 1)]
     broken = []
