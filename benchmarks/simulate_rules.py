@@ -149,8 +149,8 @@ if __name__ == "__main__":
     error = 100 * (0.01 * 0.99 / options.replicates) ** 0.5
     head = (
         f"{options.replicates} reports a cell, Monte-Carlo error at 1 % ±{error:.2f} points, seed {options.seed}. "
-        f"Cells significantly above 1 % (any rule: 5 %), or faults found in less than 90 %: {len(broken)}. At an accuracy of "
-        "chance LOW_CEILING is right to fire and is not counted."
+        f"Cells significantly above 1 % (any rule: 5 %), or faults found in less than 90 %: {len(broken)}. "
+        "At an accuracy of chance LOW_CEILING is right to fire and is not counted."
     )
     print(head, broken, sep="\n")
     if options.write is not None:
