@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from eyechart.runs.findings import BLOCKED, CANNOT_TELL, CROSSOVER, HIGHER, LOWER, find, is_claimed
+from eyechart.runs.findings import BLOCKED, CANNOT_TELL, CROSSOVER, HIGHER, LOWER, find
 from eyechart.schema import ConditionSummary, Contrast
 from eyechart.stats.conditions import ScoreTable, contrasts_against
 

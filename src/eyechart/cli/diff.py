@@ -223,11 +223,11 @@ def _show_differences(comparison: "Comparison") -> None:
 
 
 def _row(one: "Difference", kind: str) -> list[str]:
-    from eyechart.figures import format_contrast, format_p, is_significant
+    from eyechart.figures import format_contrast, format_p
 
     contrast = one.contrast
     where = "" if kind == "views" else f" on {one.view}"
-    star = " *" if is_significant(contrast) else ""
+    star = " *" if contrast.claimed else ""
     return [
         f"{contrast.condition} − {contrast.baseline}{where}",
         str(contrast.n_questions),
