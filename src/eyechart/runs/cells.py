@@ -248,7 +248,9 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     @property
     def is_finished(self) -> bool:
         """Whether every request has an answer or an error with which a start gave it up; a file of answers has."""
-        return self.run.prompt_id == NOT_RECORDED or all(cell.ending is not None for cell in self.cells.values())
+        return self.run.prompt_id == NOT_RECORDED or all(
+            cell.ending is not None or cell.value is not None for cell in self.cells.values()
+        )
 
     def shares(self, keys: Iterable[Slot]) -> Floats:
         """Return (n_questions, n_conditions) shares in [0, 1] of a question's cells that are among the given ones."""

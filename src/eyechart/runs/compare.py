@@ -119,8 +119,11 @@ class Comparison(Value, frozen=True, kw_only=True):
     left_out: tuple[str, ...] = ()
 
     def lies_below(self, limit: float) -> bool:
-        """Whether the interval of any difference lies entirely below ``limit``; without an interval none does."""
-        return any(one.contrast.high is not None and one.contrast.high < limit for one in self.differences)
+        """Whether any difference is claimed, and its interval lies entirely below ``limit``."""
+        return any(
+            one.contrast.claimed and one.contrast.high is not None and one.contrast.high < limit
+            for one in self.differences
+        )
 
 
 class DiffOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -160,9 +163,7 @@ def compare_views(side: Side, scorer: str, options: DiffOptions) -> Comparison:
             f"{len(options.views) or 'no'} views of one run are named",
             hint="name two, for example --views original,crop_3x, or a second run",
         )
-    first, second = options.views
-    pair = [_one_view(side, name) for name in (first, second)]
-    paired = pair_sides(pair)
+    paired = pair_sides(view_sides(side, options.views))
     return _compare(paired, scorer, options, kind="views")
 
 
@@ -197,6 +198,15 @@ def compare_runs(sides: Sequence[Side], scorer: str, options: DiffOptions) -> Co
     complete = paired.present.all(axis=(1, 2), keepdims=True)
     paired = msgspec.structs.replace(paired, present=np.broadcast_to(complete, paired.present.shape).copy())
     return msgspec.structs.replace(_compare(paired, scorer, options, kind="ranks"), left_out=left_out)
+
+
+def view_sides(side: Side, views: Sequence[str]) -> list[Side]:
+    """Return views of one run as sides, under a name that they share.
+
+    Raises:
+        StatisticsError: If the run has no such condition.
+    """
+    return [_one_view(side, name) for name in views]
 
 
 def _one_view(side: Side, condition: str) -> Side:
