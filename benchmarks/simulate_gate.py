@@ -85,9 +85,7 @@ def main(n_replicates: int) -> int:
     bad = 0
     print("| views | missing, % | pictures | differences | n | false pass, % | false fail, % | at margin 0, % | ± |")
     print("|---|---|---|---|---|---|---|---|---|")
-    for seed, (n_views, missing, (layout, size), shape) in enumerate(
-        product(VIEWS, MISSING, LAYOUTS.items(), SHAPES)
-    ):
+    for seed, (n_views, missing, (layout, size), shape) in enumerate(product(VIEWS, MISSING, LAYOUTS.items(), SHAPES)):
         rng = np.random.default_rng([14, seed])
         for n in (150, 700):
             kept = {"n": n, "n_views": n_views, "size": size, "missing": missing, "shape": shape}
