@@ -5,6 +5,7 @@ from runs_made import SCORER, make_run, right_at
 
 from eyechart.runs.cells import read_table
 from eyechart.runs.summarise import estimate
+from eyechart.stats.power import Design, detectable_difference
 
 VIEWS = "original,crop_3x,whiteground_3x,target_only_3x,target_only_original,downsample_0_5"
 
@@ -43,3 +44,14 @@ def test_stars_stand_in_the_headline_family_alone_and_sentences_follow_them(summ
             assert frozenset((one.condition, one.baseline)) in headline
     said = {finding.contrast for finding in summary.findings if finding.code in {"HIGHER", "LOWER", "CROSSOVER"}}
     assert said == {(one.condition, one.baseline) for one in summary.contrasts if one.claimed}
+
+
+def test_detectable_difference_uses_the_correction_of_the_star(summary):
+    scores = [one for one in summary.contrasts if one.detectable is not None]
+    n_tests = sum(one.p is not None and not one.secondary for one in summary.contrasts)
+    assert n_tests > 1
+    for one in scores:
+        share = (one.gained + one.lost) / one.n_questions
+        wanted = detectable_difference(one.n_questions, share, Design(n_comparisons=n_tests))
+        assert one.detectable == pytest.approx(wanted, rel=0.02)
+        assert one.detectable > detectable_difference(one.n_questions, share)

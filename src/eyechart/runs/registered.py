@@ -8,6 +8,7 @@ import numpy as np
 
 from eyechart.runs.cells import RunTable
 from eyechart.runs.claiming import made_of, share_records
+from eyechart.runs.effects import with_detectable
 from eyechart.runs.registration import Hypothesis, StudyPlan, hash_ids
 from eyechart.schema import Contrast, HypothesisResult, Registration, Summary
 from eyechart.stats.claims import Made, adjust_family, decide, take_record
@@ -108,7 +109,6 @@ def _results(
     tested = contrasts_between(scores, [(one.condition, one.baseline) for one in wanted], confidence=confidence)
     n_tested = sum(one.p is not None for one in tested)
     family = adjust_family(tested, plan.correction, f"{n_tested} hypotheses of the plan").contrasts
-    detectable = {(one.condition, one.baseline): one.detectable for one in summary.contrasts}
     by_pair = {}
     for contrast in family:
         pair = (contrast.condition, contrast.baseline)
@@ -118,9 +118,8 @@ def _results(
             role="exploratory" if is_changed else "confirmatory",
             blocked_by=marks[0],
             warnings=tuple(dict.fromkeys((*contrast.warnings, *marks[1]))),
-            detectable=detectable.get(pair),
         )
-        by_pair[pair] = decide(blocked, made)
+        by_pair[pair] = decide(with_detectable(blocked, scores, n_comparisons=n_tested), made)
     return tuple(
         _result(one, by_pair.get((one.condition, one.baseline)), scores, plan.alpha) for one in plan.hypothesis
     )

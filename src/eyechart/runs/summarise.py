@@ -119,14 +119,20 @@ def estimate(
     raw = contrast_all(table, scores, controls)
     is_control = {frozenset(pair) for pair in controls}
     headlines = [one for one in raw if frozenset((one.condition, one.baseline)) not in is_control]
+    n_tests = sum(one.p is not None for one in headlines) + sum(
+        (grid.map_gap_p is not None) + (grid.size is not None and grid.size.p is not None) for grid in grids
+    )
     sensitivity = check_sensitivity(readings_of(table, scores, lenient or {}), headlines)
     contrasts = block_close(
-        block_fragile(attach([with_detectable(one, scores) for one in raw], marks), sensitivity), close
+        block_fragile(attach([with_detectable(one, scores, n_comparisons=n_tests) for one in raw], marks), sensitivity),
+        close,
     )
     contrasts = (*contrasts, *attach([grid.size for grid in grids if grid.size is not None], marks))
     shown = named_views(table)
     apart = without_repeats(shown, close)
-    effects = block_close(block_fragile(attach(estimate_effects(scores, apart), marks), sensitivity), close)
+    effects = block_close(
+        block_fragile(attach(estimate_effects(scores, apart, n_comparisons=n_tests), marks), sensitivity), close
+    )
     rules = (*rules, *check_contrasts((*contrasts, *effects)))
     conditions = summarise_conditions(whole, views)
     breakdowns, group_effects, group_tests = estimate_breakdowns(table, scores, headlines)
