@@ -13,12 +13,17 @@ MAX_GROWTH = 10.0
 
 def growth(read: Callable[[str], object], token: str) -> float:
     """Return how much longer a repeated token takes where it is four times as long."""
-    return _seconds(read, token, _LONG) / max(_seconds(read, token, _SHORT), _LEAST_SECONDS)
+    short = max(min(_seconds(read, token, _SHORT) for _ in range(_N_TRIES)), _LEAST_SECONDS)
+    # A busy machine only ever makes it look longer, so the first try that is quick enough tells.
+    for _ in range(_N_TRIES - 1):
+        found = _seconds(read, token, _LONG) / short
+        if found < MAX_GROWTH:
+            return found
+    return _seconds(read, token, _LONG) / short
 
 
 def _seconds(read: Callable[[str], object], token: str, n: int) -> float:
-    text = (token * n)[:n]
-    return min(_one(read, text) for _ in range(_N_TRIES))
+    return _one(read, (token * n)[:n])
 
 
 def _one(read: Callable[[str], object], text: str) -> float:

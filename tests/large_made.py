@@ -1,4 +1,4 @@
-"""A picture of PANDA's size, made row by row, and the peak memory of a process that reads it."""
+"""A picture of PANDA's size, or of the least that is never decoded whole, and the peak memory of what reads it."""
 
 import fcntl
 import os
@@ -9,7 +9,10 @@ from pathlib import Path
 import eyechart
 
 PANDA = (35_503, 26_627)
-MAX_MEGABYTES = 700
+# Just above what may be decoded at once; decoded it would take 642 MB besides what any process takes.
+SMALLEST = (16_896, 12_672)
+MEGABYTES = {SMALLEST: 450, PANDA: 700}
+"""The most memory that a process may take for a picture of that size."""
 _BLOCK_PX, _SHIFT_PX = 512, 97
 # Not ru_maxrss, which a child inherits from its parent.
 _PEAK = """
@@ -36,17 +39,18 @@ def picture(size):
     return pyvips.Image.arrayjoin(rows, across=1).crop(0, 0, width, height).copy(interpretation="srgb")
 
 
-def panda_jpeg(factory):
-    """The JPEG of PANDA's size that all tests of a session share, made by the first process that asks."""
+def giant_jpeg(factory, size):
+    """The JPEG of a size that all tests of a session share, made by the first process that asks."""
     folder = factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent
-    with (folder / "panda.lock").open("w") as lock:
+    path = folder / f"giant-{size[0]}.jpg"
+    with path.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "panda.jpg").exists():
-            picture(PANDA).jpegsave(str(folder / "making.jpg"), Q=75)
-            (folder / "making.jpg").rename(folder / "panda.jpg")
-    return folder / "panda.jpg"
+        if not path.exists():
+            picture(size).jpegsave(str(path.with_suffix(".making")), Q=75)
+            path.with_suffix(".making").rename(path)
+    return path
 
 
 def peak_megabytes(body, *arguments, cwd):

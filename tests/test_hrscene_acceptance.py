@@ -225,7 +225,7 @@ def test_check_13_hidden_answers_give_no_accuracy(hidden, tmp_path, capsys):
     shown = capsys.readouterr()
     assert "0.0" not in shown.out
     assert "answers have no score" in shown.err
-    values = [score.value for score in RunStore(tmp_path / "kept").scores("hrscene_letter.corrected@1")]
+    values = [score.value for score in RunStore(tmp_path / "kept").scores("hrscene_letter.corrected@2")]
     assert values == [None] * 3
     assert run_app(["score", "kept"]) == 1
     assert "no right answer of these questions is known" in capsys.readouterr().err
@@ -332,7 +332,7 @@ def test_check_15_an_echoing_model_is_scored_c_and_never_a(answer, normalise, tm
     write_parquet(tmp_path / "hub" / "testmini-0.parquet", make_rows(2, answer="C"))
     benchmark = eyechart.benchmark("hrscene", tmp_path / "hub")
     run = eyechart.run(benchmark, model=Scripted(lambda ask: normalise(ask.prompt) + answer), out=tmp_path / "run")
-    scores = list(RunStore(run.folder).scores("hrscene_letter.corrected@1"))
+    scores = list(RunStore(run.folder).scores("hrscene_letter.corrected@2"))
     assert [(score.answer, score.value) for score in scores] == [("C", 1.0)] * 2
 
 
@@ -375,7 +375,7 @@ def test_defect_13_an_answer_that_is_none_or_a_list_does_not_end_the_run(needles
 def test_defect_21_scoring_twice_leaves_one_score_per_answer(needles, tmp_path):
     benchmark = eyechart.benchmark("whitebackground", needles=str(needles), grid=2)
     run = eyechart.run(benchmark, model=Scripted(lambda ask: "0"), out=tmp_path / "run")
-    file = run.folder / "scores" / "vqa_soft.corrected@1.jsonl"
+    file = run.folder / "scores" / "vqa_soft.corrected@2.jsonl"
     first = file.read_bytes()
     assert run_app(["score", str(run.folder)]) == 0
     assert file.read_bytes() == first

@@ -37,6 +37,10 @@ class ImageError(EyechartError):
     """A picture that cannot be read, or that the decode policy refuses."""
 
 
+class UnavailableImageError(ImageError):
+    """A picture that cannot be had now: its file is gone or changed, or the disk or memory of this machine failed."""
+
+
 class BenchmarkError(EyechartError):
     """A question, annotation or release file that breaks its contract."""
 
@@ -96,6 +100,8 @@ class TransientModelError(ModelError):
         retry_after_seconds: The wait the server asked for, if it named one.
         is_connection: Whether no server answered at all.
         is_overload: Whether fewer requests at a time would have helped: a rate limit, an overloaded server, a timeout.
+        fault: What was wrong with a reply that came whole, the same for the same fault; empty for all else. A fault
+            that comes back unchanged is no chance, so it is not asked for ever.
     """
 
     def __init__(
@@ -106,11 +112,13 @@ class TransientModelError(ModelError):
         retry_after_seconds: float | None = None,
         is_connection: bool = False,
         is_overload: bool = False,
+        fault: str = "",
     ) -> None:
         super().__init__(message, hint)
         self.retry_after_seconds = retry_after_seconds
         self.is_connection = is_connection
         self.is_overload = is_overload
+        self.fault = fault
 
 
 class OutOfMemoryError(ModelError):
@@ -122,7 +130,7 @@ class RefusedInputError(ModelError):
 
 
 class BadRequestError(ModelError):
-    """The provider refused the request for another reason. Final.
+    """The provider refused the request for another reason. Final, unless it names a parameter.
 
     Args:
         message: What the provider said.
@@ -136,4 +144,4 @@ class BadRequestError(ModelError):
 
 
 class AuthenticationError(ModelError):
-    """A missing or rejected key, or a model this key may not use. Stops the run."""
+    """A failure of the account: a missing or rejected key, no credit, a quota that will not return. Stops the run."""

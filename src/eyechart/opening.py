@@ -1,6 +1,6 @@
 """Names on a command line or in a script to opened benchmarks, models, prompts and scorers."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import cast
 
@@ -14,6 +14,18 @@ from eyechart.wording import FilePrompt, is_prompt_file
 
 DEFAULT_PROMPT = "letter_normalized"
 DEFAULT_SCORER = "option_letter"
+# Names of models and products by which some call the provider.
+_OFTEN_CALLED = {
+    "alibaba": "dashscope",
+    "chatgpt": "openai",
+    "claude": "anthropic",
+    "gemini": "google",
+    "gpt": "openai",
+    "huggingface": "hf",
+    "qwen": "dashscope",
+    "transformers": "hf",
+    "vertex": "google",
+}
 
 
 def open_benchmark(name: str, data: Path | None = None, options: Mapping[str, object] | None = None) -> Benchmark:
@@ -60,6 +72,8 @@ def open_model(spec: str, options: ModelOptions | None = None) -> Model:
     provider, separator, name = spec.partition("/")
     if provider not in names("model"):
         error = unknown_name("model provider", provider, names("model"))
+        if provider.lower() in _OFTEN_CALLED:
+            error = UsageError(error.message, hint=f"did you mean {_OFTEN_CALLED[provider.lower()]}?")
         more = "" if separator else "; a model is written provider/name, for example openai/gpt-4o"
         raise UsageError(error.message, hint=error.hint + more)
     if not separator or not name:
@@ -101,7 +115,7 @@ def open_prompt(prompt_id: str = DEFAULT_PROMPT) -> Prompt:
 def open_scorer(scorer_id: str = DEFAULT_SCORER) -> tuple[Scorer, str]:
     """Return a scorer and its mode by ``name``, ``name.mode`` or ``name.mode@version``.
 
-    A bare name means the default mode and the newest version.
+    A bare name means the default mode and the newest version; earlier versions are there by name.
 
     Raises:
         UsageError: If there is no such scorer, mode or version.
@@ -109,16 +123,32 @@ def open_scorer(scorer_id: str = DEFAULT_SCORER) -> tuple[Scorer, str]:
     Example:
         >>> open_scorer("option_letter.lenient@1")[1]
         'lenient'
+        >>> [open_scorer(name)[0].version for name in ("option_letter", "option_letter.strict@1")]
+        [2, 1]
     """
     stem, _, version = scorer_id.partition("@")
     name, _, mode = stem.partition(".")
-    scorer = cast("type[Scorer]", load("scorer", name))()
+    kind = cast("type[Scorer]", load("scorer", name))
+    scorer = kind()
     mode = mode or scorer.modes[0]
     if mode not in scorer.modes:
         raise unknown_name(f"mode of scorer {name}", mode, tuple(scorer.modes))
-    if version and version != str(scorer.version):
-        raise UsageError(
-            f"scorer {scorer_id!r}: this eyechart has version {scorer.version}",
-            hint=f"use {name}.{mode}@{scorer.version}",
-        )
-    return scorer, mode
+    if not version or version == str(scorer.version):
+        return scorer, mode
+    versions = versions_of(scorer)
+    if version not in map(str, versions):
+        known = f"version {versions[0]}" if len(versions) == 1 else f"versions {', '.join(map(str, versions))}"
+        raise UsageError(f"scorer {scorer_id!r}: this eyechart has {known}", hint=f"use {name}.{mode}@{scorer.version}")
+    make = cast("Callable[[int], Scorer]", kind)
+    return make(int(version)), mode
+
+
+def versions_of(scorer: Scorer) -> tuple[int, ...]:
+    """Return the versions in which a scorer can be opened, the newest last.
+
+    Example:
+        >>> versions_of(open_scorer("option_letter")[0])
+        (1, 2)
+    """
+    versions: tuple[int, ...] = getattr(scorer, "versions", (scorer.version,))
+    return versions

@@ -125,7 +125,7 @@ def test_smallest_text_is_not_read_where_its_pixels_are_gone(sitting):
     assert answers == [CANNOT_TELL] * len(smallest)
 
 
-@pytest.mark.slow(seconds=50)
+@pytest.mark.full
 def test_accuracy_of_the_whole_demo_falls_with_the_pixels_and_wrong_crops_cannot_be_told(sitting):
     # One test, because its halves read the same pictures, and tests are spread over processes.
     accuracy = {view_id: sitting.accuracy(sitting.questions, view_id) for view_id in DEMO_VIEWS}
@@ -136,8 +136,10 @@ def test_accuracy_of_the_whole_demo_falls_with_the_pixels_and_wrong_crops_cannot
     check_control(sitting, [(question, sitting.shown(question, "blank")) for question in sitting.questions])
 
 
-@pytest.mark.slow(seconds=25)
-@pytest.mark.parametrize("view_id", ["crop_12x", "original"])
+@pytest.mark.parametrize(
+    "view_id",
+    [pytest.param("crop_12x", marks=pytest.mark.slow(seconds=6)), pytest.param("original", marks=pytest.mark.full)],
+)
 def test_shuffling_the_pixels_of_the_target_makes_the_whole_demo_fail(sitting, view_id):
     asked = [(question, sitting.shown_shuffled(question, view_id)) for question in sitting.questions]
     check_control(sitting, asked)

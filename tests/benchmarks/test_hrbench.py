@@ -1,6 +1,5 @@
 """Laws of HR-Bench: TSV and parquet say the same, rotations find their base, pictures are unpacked once."""
 
-import base64
 import csv
 import json
 
@@ -125,15 +124,12 @@ def test_pictures_may_be_files_beside_the_table(table, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"image": "not base64" * 10}, "no base64"),
-        ({"image": base64.b64encode(b"no picture" * 9).decode()}, "not a picture"),
         ({"image": "[" + "x" * 80}, "a list of pictures"),
-        ({"image": "999"}, "'999' is neither"),
         ({"image": "../../secret.png"}, "lies outside"),
         ({"image": ""}, "no picture"),
         ({"question": ""}, "no question"),
-        ({"B": ""}, "1 options"),
-        ({"answer": "E"}, "answer 'E' is not among"),
+        ({"B": ""}, "column B is empty but C and D are not"),
+        ({"answer": "E"}, "answer 'E' is none of A–D"),
     ],
 )
 def test_a_damaged_row_is_named_with_file_and_row(table, changes, message):

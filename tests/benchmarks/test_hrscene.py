@@ -302,7 +302,7 @@ def test_a_map_that_contradicts_the_rows_is_refused(tmp_path):
         ({"id": None}, "no value in column 'id'"),
         ({"question": " "}, "no value in column 'question'"),
         ({"image": {"bytes": b"no picture", "path": None}}, "row 1"),
-        ({"image": {"bytes": None, "path": "no.jpg"}}, "a row has no picture"),
+        ({"image": {"bytes": None, "path": "no.jpg"}}, "it has 0 bytes"),
         ({"dataset": "Unknown"}, "has no dataset 'Unknown'"),
     ],
 )
@@ -341,7 +341,7 @@ def test_a_run_asks_the_original_with_the_benchmarks_own_prompt_and_scorer(copy,
     run = eyechart.run(eyechart.benchmark("hrscene", copy), model="simulated/oracle", out=tmp_path / "run")
     store = RunStore(run.folder)
     assert (run.summary.scorer, store.run.prompt_id, store.run.views) == (
-        "hrscene_letter.corrected@1",
+        "hrscene_letter.corrected@2",
         "hrscene_clean@1",
         ("original",),
     )

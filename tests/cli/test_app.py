@@ -93,3 +93,11 @@ def test_command_without_standard_output_runs_to_its_end(arguments):
         ["/bin/sh", "-c", 'exec "$@" >&-', "sh", *command], check=False, capture_output=True, text=True, timeout=60
     )
     assert (shell.returncode, shell.stderr) == (0, "")
+
+
+def test_a_name_that_is_too_long_is_no_full_disk(capsys):
+    assert run_app(["run", "folder", "--data", "x" * 4000, "--model", "simulated/vlm"]) == 1
+    told = capsys.readouterr().err
+    assert "File name too long" in told
+    assert "disk" not in told
+    assert len(told) < 400

@@ -2,8 +2,10 @@
 
 import json
 
+import pytest
 from needles_made import write_needles
 from PIL import Image, ImageCms
+from releases.made import make_release
 
 from eyechart.cli._app import run_app
 
@@ -43,13 +45,80 @@ def test_unknown_model_is_unknown(tmp_path, capsys):
 
 
 def test_misspelt_provider_is_suggested(tmp_path, capsys):
-    assert run_app([*made_folder(tmp_path), "--views", "original", "--model", "opnai/gpt-4o"]) == 0
-    assert "no model provider named 'opnai'; did you mean openai?" in capsys.readouterr().err
+    assert run_app([*made_folder(tmp_path), "--views", "original", "--model", "opnai/gpt-4o"]) == 2
+    shown = capsys.readouterr().err
+    assert shown == "error: there is no model provider named 'opnai'\nhint: did you mean openai?\n"
 
 
 def test_model_without_name_is_refused(tmp_path, capsys):
     assert run_app([*made_folder(tmp_path), "--model", "openai"]) == 2
     assert "names no model" in capsys.readouterr().err
+
+
+PLAIN = ("--model", "simulated/chance")
+HOSTED = ("--model", "openai/gpt-4o")
+# What is wrong → what stands after ``check folder --data …`` and ``run folder --data …``.
+BAD_LINES = {
+    "no such provider": ("--model", "gemini/gemini-2.5-pro"),
+    "misspelt provider": ("--model", "antropic/claude-sonnet-4-5"),
+    "no provider": ("--model", "/gpt-4o"),
+    "no name": ("--model", "openai/"),
+    "no model at all": ("--model", ""),
+    "no such simulation": ("--model", "simulated/nobody"),
+    "no such answers": ("--model", "replay/gone.jsonl"),
+    "misspelt setting": (*HOSTED, "--set", "detial=low"),
+    "impossible setting": (*HOSTED, "--set", "detail=most"),
+    "setting without value": (*HOSTED, "--set", "detail"),
+    "setting of another model": (*PLAIN, "--set", "detail=low"),
+    "setting that is a flag": (*HOSTED, "--set", "temperature=1"),
+    "no address": (*HOSTED, "--base-url", "nonsense"),
+    "no such view": (*PLAIN, "--views", "crop_zz"),
+    "no view": (*PLAIN, "--views", ""),
+    "no question": (*PLAIN, "--limit", "0"),
+    "no such option": (*PLAIN, "--option", "nonsense=1"),
+    "no such box form": (*PLAIN, "--option", "box_format=zz"),
+    "no boxes": (*PLAIN, "--boxes", "gone.jsonl"),
+    "no plug-in": (*PLAIN, "--plugin", "gone.py"),
+    "no such transport": (*PLAIN, "--transport", "zz"),
+    "no grid to fit": (*PLAIN, "--transport", "fit"),
+    "no such resampler": (*PLAIN, "--resampler", "zz"),
+    "no such border": (*PLAIN, "--border", "zz"),
+    "no such match": (*PLAIN, "--match", "zz"),
+    "nothing to match": (*PLAIN, "--match", "target-px"),
+    "no rules": (*PLAIN, "--rules", "gone.toml"),
+}
+
+
+def outcome(arguments, capsys):
+    code = run_app(arguments)
+    lines = capsys.readouterr().err.splitlines()
+    return code, [line for line in lines if line.startswith(("error: ", "hint: "))]
+
+
+@pytest.mark.parametrize("name", BAD_LINES)
+def test_check_refuses_what_run_refuses_in_the_same_words(name, tmp_path, capsys, monkeypatch):
+    """``check`` of gemini/… and antropic/… ended well, with a line that ``run`` refused."""
+    monkeypatch.chdir(tmp_path)
+    line = [*made_folder(tmp_path, size=(40, 30))[1:], "--views", "original,crop_3x", *BAD_LINES[name]]
+    if name in {"no such view", "no view"}:
+        line[line.index("--views") : line.index("--views") + 2] = []
+    checked = outcome(["check", *line], capsys)
+    asked = outcome(["run", *line, "--out", str(tmp_path / "out"), "--no-report"], capsys)
+    assert checked == asked
+    assert checked[0] in {1, 2}
+    assert len(checked[1]) >= 1
+
+
+def test_check_refuses_a_collection_with_errors_as_run_does(tmp_path, capsys):
+    root = make_release(tmp_path)
+    (root / "data/crop_3x/test/images/000001.png").write_bytes(b"x")
+    line = ["sum", "--data", str(root), "--views", "original,crop_3x", *PLAIN]
+    checked = outcome(["check", *line], capsys)
+    assert checked == outcome(["run", *line, "--out", str(tmp_path / "out"), "--no-report"], capsys)
+    assert checked[0] == 1
+    assert "wrong_bytes" in checked[1][0]
+    assert run_app(["check", *line, "--allow-faults"]) == 0
+    assert "--allow-faults" in capsys.readouterr().err
 
 
 def test_refused_views_are_shown_with_the_line_that_gets_every_view_through(tmp_path, capsys):
@@ -68,14 +137,14 @@ def test_refused_views_are_shown_with_the_line_that_gets_every_view_through(tmp_
 def test_the_proposed_line_carries_every_flag_that_decides_the_pictures(tmp_path, capsys):
     rules = tmp_path / "mine.toml"
     rules.write_text(
-        'provider = "acme"\n[[rules]]\nid = "acme@1"\nmodels = ["eye"]\nsource = "own"\ndate = 2026-11-01\n'
+        'provider = "openai"\n[[rules]]\nid = "acme@1"\nmodels = ["eye"]\nsource = "own"\ndate = 2026-11-01\n'
         'confidence = "A"\nalgorithm = { kind = "fit", max_side_px = 800, tokens = 99 }\n'
     )
-    flags = ["--rules", str(rules), "--border", "shift", "--limit", "1", "--set", "effort=low"]
-    arguments = [*made_folder(tmp_path), "--views", "original,crop_4x", "--model", "acme/eye", *flags]
+    flags = ["--rules", str(rules), "--border", "shift", "--limit", "1", "--set", "reasoning_effort=low"]
+    arguments = [*made_folder(tmp_path), "--views", "original,crop_4x", "--model", "openai/eye", *flags]
     assert run_app(arguments) == 0
     line = next(line for line in capsys.readouterr().err.splitlines() if line.startswith("to ask: "))
-    for flag in (f"--rules {rules}", "--border shift", "--limit 1", "--set effort=low", "--transport fit"):
+    for flag in (f"--rules {rules}", "--border shift", "--limit 1", "--set reasoning_effort=low", "--transport fit"):
         assert flag in line
 
 

@@ -45,7 +45,9 @@ def test_grouped_text_keeps_models_of_a_size_together(capsys):
 
 def ask_grid(folder, out, grid, model="simulated/oracle"):
     option = ["--option", f"needles={folder / 'needles'}", "--option", f"grid={grid}"]
-    assert run_app(["run", "whitebackground", *option, "--model", model, "--out", str(folder / out)]) == 0
+    assert (
+        run_app(["run", "whitebackground", *option, "--model", model, "--out", str(folder / out), "--no-report"]) == 0
+    )
     return str(folder / out)
 
 

@@ -12,14 +12,14 @@ from eyechart import registry
 from eyechart.cli._app import run_app
 
 
-@pytest.mark.parametrize("kind", registry.KINDS)
-def test_started_extension_passes_its_own_test(kind, tmp_path):
-    assert run_app(["new", kind, "mine", "--out", str(tmp_path)]) == 0
+def test_every_started_extension_passes_its_own_test(tmp_path):
+    for kind in registry.KINDS:
+        assert run_app(["new", kind, f"my_{kind}", "--out", str(tmp_path)]) == 0
     command = [
         sys.executable,
         "-m",
         "pytest",
-        "-q",
+        "-rA",
         "-p",
         "no:cacheprovider",
         "--rootdir",
@@ -28,6 +28,8 @@ def test_started_extension_passes_its_own_test(kind, tmp_path):
     ]
     finished = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert finished.returncode == 0, finished.stdout
+    for kind in registry.KINDS:
+        assert f"PASSED test_my_{kind}.py::" in finished.stdout, finished.stdout
 
 
 @pytest.mark.parametrize("kind", registry.KINDS)

@@ -46,7 +46,8 @@ def home(tmp_path_factory):
     for name, planted in answers.items():
         (home / f"{name}.jsonl").write_text("\n".join(map(json.dumps, planted)))
         arguments = ["run", "folder", "--data", str(home / "questions.jsonl"), *OPTION, "--views", VIEWS]
-        assert run_app([*arguments, "--model", f"replay/{home / name}.jsonl", "--out", str(home / f"run-{name}")]) == 0
+        arguments += ["--model", f"replay/{home / name}.jsonl", "--out", str(home / f"run-{name}"), "--no-report"]
+        assert run_app(arguments) == 0
     assert (
         run_app(["build", "folder", "--data", str(home / "questions.jsonl"), *OPTION, "--out", str(home / "release")])
         == 0
@@ -67,10 +68,10 @@ COMMANDS = {
     "diff views": ("diff", "run-one", "--views", VIEWS),
     "show": ("show", "q1", "--data", "release", "--out", "page.html"),
     "show json": ("show", "q1", "--data", "release", "--json"),
-    "verify": ("verify", "release", "--jobs", "1"),
-    "verify damaged": ("verify", "damaged", "--jobs", "1"),
-    "verify damaged json": ("verify", "damaged", "--jobs", "1", "--json"),
-    "verify content": ("verify", "release", "--content", "--jobs", "1"),
+    "verify": ("verify", "release", "--jobs", "1", "--no-open"),
+    "verify damaged": ("verify", "damaged", "--jobs", "1", "--no-open"),
+    "verify damaged json": ("verify", "damaged", "--jobs", "1", "--no-open", "--json"),
+    "verify content": ("verify", "release", "--content", "--jobs", "1", "--no-open"),
     "check": ("check", *ASK, "openai/gpt-4o"),
     "export": ("export", "run-one", "run-two", "--out", "long.csv"),
     "export site": ("export", "site", "run-one", "--out", "site"),

@@ -240,7 +240,7 @@ def test_building_and_checking_tell_events(command, tmp_path, capsys):
     assert run_app([*build, "--out", str(tmp_path / "built"), "--jobs", "1", "--json"]) == 0
     if command == "verify":
         capsys.readouterr()
-        assert run_app(["verify", str(tmp_path / "built"), "--jobs", "1", "--json"]) == 0
+        assert run_app(["verify", str(tmp_path / "built"), "--jobs", "1", "--json", "--no-open"]) == 0
     events = told(capsys)
     assert next(one for one in events if isinstance(one, Began)).work == command
     last = [one for one in events if isinstance(one, Progressed)][-1]

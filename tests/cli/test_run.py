@@ -56,6 +56,32 @@ def test_json_is_the_stored_summary(folder, capsys):
     assert printed == json.loads((folder / "kept" / "estimates.json").read_bytes())
 
 
+def test_final_errors_are_counted_by_check_and_asked_again_by_run(folder, capsys):
+    """Only --new asked them again, and paid for everything."""
+    bad = {"error": {"message": "odd", "code": "odd"}}
+    good = {"choices": [{"message": {"content": "A"}, "finish_reason": "stop"}]}
+    said = iter([(400, bad), (422, bad), *[(200, good)] * 20])
+    with ChatServer(say=lambda received: next(said)) as server:
+        asked = ["--model", "openai/local-vlm", "--base-url", server.base_url, "--views", VIEWS, "--no-report"]
+        assert run_app(arguments("run", *asked, "--out", "kept", "--no-preflight", "--concurrency", "1")) == 3
+        assert "2 of 18 requests have no answer for good" in (shown := capsys.readouterr().err)
+        assert "--ask-again STATE asks them again" in shown
+        counted = arguments("check", "--views", VIEWS, "--out", "kept", "--ask-again", "bad_request,filtered")
+        assert run_app(counted) == 0
+        told = "--ask-again bad_request,filtered asks 2 requests again (2 bad_request, 0 content_filter)"
+        assert told in capsys.readouterr().err
+        assert run_app([*counted, "--json"]) == 0
+        again = json.loads(capsys.readouterr().out)["ask_again"]
+        assert (again["n"], again["states"]) == (2, {"bad_request": 2, "content_filter": 0})
+        assert run_app(arguments("run", *asked, "--out", "kept", "--ask-again", "bad_request")) == 0
+        assert "2 requests that ended in an error are asked again" in capsys.readouterr().err
+        assert len(server.received) == 20
+    assert run_app(arguments("run", *asked, "--ask-again", "odd")) == 2
+    assert "bad_request, empty_reply, filtered, refused_input, unreadable_image" in capsys.readouterr().err
+    assert run_app(arguments("check", "--ask-again", "filtered")) == 2
+    assert "--out RUN" in capsys.readouterr().err
+
+
 def test_run_folder_holds_no_picture_again(folder, monkeypatch):
     """A log with every picture of every sample is terabytes for a collection of large pictures."""
     monkeypatch.setenv("OPENAI_API_KEY", "none")
@@ -86,7 +112,7 @@ def test_other_settings_never_mix_into_a_run(folder, capsys):
 def test_score_and_report_ask_no_model(folder, capsys):
     run()
     assert run_app(["score", "kept", "--scorer", "option_letter.lenient"]) == 0
-    assert (folder / "kept" / "scores" / "option_letter.lenient@1.jsonl").exists()
+    assert (folder / "kept" / "scores" / "option_letter.lenient@2.jsonl").exists()
     capsys.readouterr()
     assert run_app(["report", "kept", "--out", "paper", "--json"]) == 0
     files = json.loads(capsys.readouterr().out)["files"]
@@ -96,11 +122,11 @@ def test_score_and_report_ask_no_model(folder, capsys):
 
 def test_build_then_verify_finds_nothing_and_then_the_damage(folder, capsys):
     assert run_app(arguments("build", "--out", "release", "--views", VIEWS)) == 0
-    assert run_app(["verify", "release"]) == 0
+    assert run_app(["verify", "release", "--no-open"]) == 0
     assert "18 images: 0 errors, 0 warnings, 0 known" in capsys.readouterr().err
     damaged = folder / "release" / "data" / "crop_3x" / "test" / "images" / "q0.png"
     damaged.write_bytes(damaged.read_bytes() + b"x")
-    assert run_app(["verify", "release", "--json"]) == 1
+    assert run_app(["verify", "release", "--json", "--no-open"]) == 1
     (finding,) = json.loads(capsys.readouterr().out)["findings"]
     assert (finding["code"], finding["id"], finding["view"]) == ("wrong_hash", "q0", "crop_3x")
 
@@ -195,9 +221,9 @@ def test_anonymous_report_holds_neither_login_nor_host(folder, monkeypatch, caps
 
 def test_answers_without_a_known_right_option_are_counted_and_explained(folder, capsys):
     rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text().splitlines()]
-    free = [{**row, "choices": None, "answer": "red"} for row in rows]
-    (folder / "questions.jsonl").write_text("\n".join(json.dumps(row) for row in free))
-    assert run() == 0
+    hidden = [{**row, "answer": None} for row in rows]
+    (folder / "questions.jsonl").write_text("\n".join(json.dumps(row) for row in hidden))
+    assert run("--allow-hidden") == 0
     assert "18 answers have no score" in capsys.readouterr().err
 
 
@@ -207,9 +233,9 @@ def test_table_of_few_columns_does_not_fold_its_caption(folder, capsys):
 
 
 def test_missing_column_is_named_by_the_flag_that_declares_it(folder, capsys):
-    (folder / "questions.jsonl").write_text('{"picture": "0.png", "question": "?"}\n')
+    (folder / "questions.jsonl").write_text('{"foto": "0.png", "question": "?"}\n')
     assert run() == 1
-    assert "--option image_column=picture" in capsys.readouterr().err
+    assert "--option image_column=NAME" in capsys.readouterr().err
 
 
 def test_the_timeout_reaches_the_sdk_too():

@@ -24,7 +24,7 @@ def test_predictions_of_two_views_are_scored_by_view_family_source_and_task(rele
     (tmp_path / "p.jsonl").write_text("\n".join(map(json.dumps, rows)))
     assert run_app(["score", "--predictions", str(tmp_path / "p.jsonl"), "--data", str(release)]) == 0
     shown = capsys.readouterr().out
-    for text in ("family:crop", "4 questions, scored by option_letter.strict@1", "By source.", "By task.", "Macro"):
+    for text in ("family:crop", "4 questions, scored by option_letter.strict@2", "By source.", "By task.", "Macro"):
         assert text in shown
     assert shown.count("25.0 [") >= 2
 

@@ -281,6 +281,19 @@ def test_same_numbers_give_the_same_bytes(tmp_path):
     assert first == second
 
 
+def test_a_figure_keeps_its_layout_when_it_is_saved(tmp_path):
+    """Authors restyle what was drawn and save it again."""
+    figure = draw("context_curve", demo_summary()).figure
+    engine, dpi = figure.get_layout_engine(), figure.dpi
+    first = render_svg(figure)
+    save_figure(figure, tmp_path, "f")
+    assert (figure.get_layout_engine(), figure.dpi) == (engine, dpi)
+    figure.axes[0].set_title("A title that takes room\non two lines")
+    assert render_svg(figure) != first
+    figure.canvas.draw()
+    assert figure.axes[0].get_tightbbox().y1 <= figure.bbox.height + 0.5
+
+
 @pytest.mark.parametrize("name", FIGURES)
 def test_files_hold_no_date(name, tmp_path):
     pdf, svg, png = save_figure(draw(name, demo_summary()).figure, tmp_path, name)

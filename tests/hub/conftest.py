@@ -67,6 +67,13 @@ def repository(files):
     return HubRepository("RL-MIND/SUM", files)
 
 
+@pytest.fixture(autouse=True)
+def _online(monkeypatch):
+    """Begin online, whatever the environment was when the library was first imported in this process."""
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+
+
 @pytest.fixture
 def hub(repository, monkeypatch):
     """The hub with the tiny release, as the only one that commands find; its library waits for nothing."""
@@ -74,7 +81,6 @@ def hub(repository, monkeypatch):
     monkeypatch.setattr("huggingface_hub.utils._http.time", hurried)
     monkeypatch.setattr("huggingface_hub.file_download.time", hurried)
     monkeypatch.setattr("eyechart.hub.huggingface.time", hurried)
-    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     monkeypatch.delenv("HF_TOKEN", raising=False)
     with HubServer(repository) as server:
         monkeypatch.setenv("HF_ENDPOINT", server.url)

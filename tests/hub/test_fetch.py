@@ -49,6 +49,14 @@ def test_asked_ids_and_views_alone_are_loaded(hub, folder, files):
     assert set(hub.downloaded) == there(folder)
 
 
+def test_ids_alone_are_loaded_in_every_view(hub, folder):
+    """The README says that ids alone are enough, and the command asked for views."""
+    assert fetch("--ids", "000669") == 0
+    images = images_of(there(folder))
+    assert {Path(name).name for name in images} == {"000669.png"}
+    assert {name.split("/")[1] for name in images} == {"original", "crop_3x", *(p.name for p in folder.glob("data/*"))}
+
+
 def test_second_call_loads_only_what_is_missing(hub, folder, repository):
     fetch("--views", "crop_3x", "--ids", "669")
     hub.clear()
@@ -114,6 +122,7 @@ def test_without_views_the_size_of_everything_is_told_first(hub, folder, capsys)
         (("--views", "orignal"), "did you mean original?"),
         (("--views", "original", "--ids", "000670"), "did you mean 0006"),
         (("--views", "original", "--ids", ","), "for example --ids"),
+        (("--ids", "000670"), "did you mean 0006"),
         (("--views", "original", "--part", "4k"), "--views and --ids"),
         (("--files", "*.md", "--views", "original"), "leave --views"),
         (("--files", "*.csv"), "it holds"),
@@ -279,3 +288,13 @@ def test_a_record_by_a_newer_version_is_refused(hub, folder, capsys):
     (folder / "fetched.json").write_text('{"schema_version": 99}')
     assert fetch("--views", "original") == 1
     assert "schema version 99" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", ["socks9://user:s3cret@127.0.0.1:9", "http://user:s3c/ret@127.0.0.1:9"])
+def test_a_proxy_that_cannot_be_used_is_named_by_its_variable_before_anything_is_loaded(monkeypatch, capsys, value):
+    monkeypatch.setenv("HF_ENDPOINT", "https://hub.example")
+    monkeypatch.setenv("ALL_PROXY", value)
+    assert fetch("--ids", "000602", "--views", "original") == 2
+    told = capsys.readouterr().err
+    assert "error: ALL_PROXY " in told
+    assert "s3c" not in told

@@ -103,7 +103,7 @@ def test_what_must_be_treated_before_the_resize_is_not_downsampled(large, name):
         ("animated.gif", "2 frames"),
         ("pages.tif", "2 pages"),
         ("cmyk.jpg", "CMYK without"),
-        ("float.tif", "bands of float"),
+        ("float.tif", "pixels of kind F"),
     ],
 )
 def test_what_the_policy_refuses_is_refused_here_too(large, name, message):

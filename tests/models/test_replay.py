@@ -51,6 +51,33 @@ def test_a_spreadsheet_that_dropped_leading_zeros_is_matched(tmp_path):
     assert answer(model).text == "B"
 
 
+def test_file_with_leading_zeros_answers_a_benchmark_without(tmp_path):
+    model = opened(write(tmp_path / "a.jsonl", ROW))
+    assert answer(model, "112").text == "B"
+
+
+def test_one_number_in_two_spellings_is_never_guessed(tmp_path):
+    model = opened(write(tmp_path / "a.jsonl", ROW | {"id": "1"}))
+    model.review_plan([("1", "crop_3x"), ("01", "crop_3x")])
+    assert answer(model, "1").text == "B"
+    with pytest.raises(BadRequestError, match="no answer to question 01"):
+        answer(model, "01")
+    both = opened(write(tmp_path / "b.jsonl", ROW | {"id": "1"}, ROW | {"id": "01", "response": "C"}))
+    with pytest.raises(BadRequestError, match="no answer to question 001"):
+        answer(both, "001")
+
+
+def test_right_answers_of_a_question_file_are_no_answers_of_a_model(tmp_path):
+    with pytest.raises(SchemaError, match="a question with its right answer"):
+        opened(write(tmp_path / "q.jsonl", {"id": 1, "view": "original", "image": "a.png", "answer": "A"}))
+
+
+def test_options_that_rows_tell_are_handed_on(tmp_path):
+    model = opened(write(tmp_path / "a.jsonl", ROW | {"choices": ["x", "y"]}, ROW | {"id": "7", "A": "y", "B": "x"}))
+    told = [(name, row) for _, name, row in model.told_options()]
+    assert told == [("000112", {"choices": ["x", "y"]}), ("7", {"A": "y", "B": "x"})]
+
+
 def test_csv_and_jsonl_of_the_same_answers_are_read_alike(tmp_path):
     rows = [{"id": f"q{n}", "view": "original", "response": f'A, "quoted"\nline {n}'} for n in range(5)]
     with (tmp_path / "a.csv").open("w", newline="", encoding="utf-8") as file:

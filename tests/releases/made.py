@@ -67,7 +67,7 @@ def write_source(folder, questions=QUESTIONS):
 
 def open_source(folder):
     """Return the folder benchmark of ``write_source``."""
-    return FolderKind().open(folder, FolderOptions(box_format="xyxy"))
+    return FolderKind().open(folder, FolderOptions(box_format="xyxy", listed="column"))
 
 
 def settings(*view_ids, **changes):
@@ -104,3 +104,37 @@ def _respelled(text, names):
     for view_id, other in names.items():
         text = re.sub(rf"(?<![A-Za-z0-9_]){re.escape(view_id)}(?![A-Za-z0-9_])", other, text)
     return text
+
+
+def as_built_before(root, *, number_ids=False):
+    """Turn a release into what builds before the declared columns wrote: absent keys, whole numbers, no features.json.
+
+    With ``number_ids`` ``source_question_id`` is a number where it looks like one, as HR-Bench's once was.
+    """
+    (root / "metadata/features.json").unlink()
+    summary = root / "metadata/validation_summary.json"
+    content = json.loads(summary.read_text(encoding="utf-8"))
+    del content["row_schema"]
+    summary.write_text(json.dumps(content), encoding="utf-8")
+    card = root / "README.md"
+    head, _, rest = card.read_text(encoding="utf-8").partition("dataset_info:")
+    card.write_text(f"{head}---{rest.partition(chr(10) + '---')[2]}", encoding="utf-8")
+    for path in root.glob("data/*/test/metadata.jsonl"):
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        used = [name for name in rows[0] if any(row[name] is not None for row in rows)]
+        names = [*(name for name in used if name != "file_name"), "file_name"]
+        fractions = {name for name in names if any(_has_fraction(row[name]) for row in rows)}
+        old = [{name: _as_before(name, row[name], name in fractions, number_ids) for name in names} for row in rows]
+        path.write_text("".join(json.dumps(row) + "\n" for row in old), encoding="utf-8")
+
+
+def _has_fraction(value):
+    return isinstance(value, list) and any(isinstance(edge, float) and not edge.is_integer() for edge in value)
+
+
+def _as_before(name, value, keeps_floats, number_ids):
+    if number_ids and name == "source_question_id" and str(value).isdecimal():
+        return int(value)
+    if isinstance(value, list) and not keeps_floats:
+        return [int(edge) if isinstance(edge, float) else edge for edge in value]
+    return value

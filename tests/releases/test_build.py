@@ -63,6 +63,7 @@ def test_layout_is_that_of_sum(release):
         "croissant.json",
         "dataset.json",
         "metadata/errata.json",
+        "metadata/features.json",
         "metadata/image_manifest.json",
         "metadata/legacy/category_mapping.json",
         "metadata/legacy/crop_boxes.json",
@@ -196,24 +197,6 @@ def test_any_factor_can_be_built(source, tmp_path):
     assert rows_of(tmp_path / "out", "downsample_0_33")["000000"]["width"] == 21
     assert rows_of(tmp_path / "out", "crop_2x")["000000"]["crop_area_multiplier"] == 2.0
     assert np.all(pixels_of(tmp_path / "out", "blank", "000000") == 255)
-
-
-def test_columns_null_in_every_row_are_left_out_of_that_view(release):
-    original, crop = rows_of(release, "original")["000000"], rows_of(release, "crop_3x")["000000"]
-    assert "crop_box_original" not in original
-    assert "downsample_linear_scale" not in crop
-    assert crop["crop_box_original"] == [0, 4, 26, 31]
-    assert "source_question_id" not in original
-
-
-def test_foreign_columns_of_mixed_types_stay_in_dataset_json(source, tmp_path):
-    rows = [json.loads(line) for line in (source / "questions.jsonl").read_text().splitlines()]
-    rows[0]["mixed"], rows[1]["mixed"] = 1, "one"
-    (source / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    build_release(open_source(source), tmp_path / "out", settings("original"), n_processes=1)
-    assert "mixed" not in rows_of(tmp_path / "out", "original")["000000"]
-    assert json.loads((tmp_path / "out/dataset.json").read_text())[1]["mixed"] == "one"
-    assert rows_of(tmp_path / "out", "original")["000000"]["n_signs"] == 3
 
 
 @pytest.mark.parametrize("encoding", ["png", "like-original"])

@@ -1,6 +1,7 @@
 """Collections of several sources: chosen ids in their order, numbered anew, each picture found where it came from."""
 
 import json
+import re
 
 import pytest
 from benchmarks.sources import write_vstar
@@ -9,7 +10,16 @@ from releases.made import QUESTIONS, open_source, write_source
 from eyechart.benchmarks.sum import SumKind, SumOptions
 from eyechart.cli._app import run_app
 from eyechart.errors import BenchmarkError, UsageError
-from eyechart.releases.collection import CollectionBenchmark, Part, open_collection, read_ids, read_recipe
+from eyechart.releases.collection import (
+    CollectionBenchmark,
+    CollectionRecipe,
+    Part,
+    SourceRecipe,
+    open_collection,
+    read_ids,
+    read_notices,
+    read_recipe,
+)
 from eyechart.releases.verify import verify_release
 
 RECIPE = """
@@ -123,11 +133,16 @@ def test_collection_changes_its_revision_with_its_selection(tmp_path):
         (("terms.md", "no.md"), UsageError, "no.md cannot be read"),
         (("title", "titel"), UsageError, "titel"),
         (('task = "Anything"', 'boxes = "b.jsonl"'), UsageError, "boxes"),
+        (('select = "chosen.txt"', 'task = "OCR"'), UsageError, r"VStarBench: task = 'OCR' names the task of no quest"),
+        (('task = "Anything"', 'task_field = "kind"'), UsageError, "Mine: no question has a field 'kind'"),
+        (('task = "Anything"', 'task_map = { 9 = "OCR" }'), UsageError, "Mine: task_map names no question '9' of it"),
+        (('task = "Anything"', "task_map = {}"), UsageError, "Mine: task_map names no question"),
+        (('task = "Anything"', 'task_map = "gone.csv"'), UsageError, "gone.csv cannot be read"),
+        (("first_id = 10", "first_id = -1"), UsageError, "first_id -1 is below 0"),
+        (("first_id", "first_Id"), UsageError, "first_Id"),
     ],
 )
 def test_fault_in_a_recipe_is_named(recipe, tmp_path, capsys, change, error, message):
-    import re
-
     recipe.write_text(recipe.read_text().replace(*change))
     assert run_app(["build", str(recipe), "--out", str(tmp_path / "x")]) == error.exit_code
     assert re.search(message, capsys.readouterr().err)
@@ -167,6 +182,55 @@ def test_recipe_without_sources_and_with_flags_of_a_single_one_is_refused(recipe
     recipe.write_text('title = "x"\n')
     assert run_app(["build", str(recipe), "--out", str(tmp_path / "x")]) == 2
     assert "names no source" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("map.json", '{"000000": "Text", "000002": "Shape"}'),
+        ("map.csv", "000000,Text\n\n000002, Shape\n"),
+        ("map.tsv", "000000\tText\n000002\tShape\n"),
+    ],
+)
+def test_map_says_the_task_of_single_questions_over_the_source(tmp_path, name, text):
+    (tmp_path / "s").mkdir()
+    write_source(tmp_path / "s")
+    (tmp_path / name).write_text(text)
+    (tmp_path / "r.toml").write_text(
+        f'[[sources]]\nbenchmark = "folder"\ndata = "s"\noptions = {{box_format = "xyxy"}}\ntask_map = "{name}"\n'
+    )
+    collection = open_collection(read_recipe(tmp_path / "r.toml"), tmp_path)
+    assert [question.task for question in collection.questions()] == ["Text", "Color", "Shape", "Color"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("map.json", "[1]", "map.json is no table of tasks"),
+        ("map.csv", "000000", "line 1: '000000' is no id and task"),
+        ("map.csv", "000000,a\n000000,b", "line 2: '000000,b' names this id a second time"),
+    ],
+)
+def test_fault_in_a_map_of_tasks_is_named(tmp_path, name, text, message):
+    (tmp_path / "s").mkdir()
+    write_source(tmp_path / "s")
+    (tmp_path / name).write_text(text)
+    source = SourceRecipe("folder", data="s", options={"box_format": "xyxy"}, task_map=name)
+    with pytest.raises(UsageError, match=re.escape(message)):
+        open_collection(CollectionRecipe([source]), tmp_path)
+
+
+def test_terms_of_a_source_that_the_recipe_does_not_name_are_printed(recipe):
+    """The source's own name is what notices go by."""
+    recipe.write_text(recipe.read_text().replace('name = "VStarBench"\n', ""))
+    opened = open_collection(read_recipe(recipe), recipe.parent)
+    assert read_notices(read_recipe(recipe), recipe.parent, opened) == {"mine": "Asked, and allowed."}
+
+
+def test_boxes_named_twice_are_refused(tmp_path):
+    source = SourceRecipe("hrbench", options={"boxes": "a.jsonl"}, boxes="b.jsonl")
+    with pytest.raises(UsageError, match="source hrbench names boxes twice"):
+        source.all_options(tmp_path)
 
 
 def test_field_can_say_the_task_better_than_the_source(tmp_path):

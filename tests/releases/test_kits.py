@@ -23,7 +23,7 @@ from eyechart.errors import BenchmarkError, EyechartError, UsageError
 from eyechart.opening import open_scorer
 from eyechart.releases.evaluate import evaluate_predictions
 from eyechart.releases.given import read_given
-from eyechart.releases.kits import lettered_options, recognise_kit
+from eyechart.releases.kits import lettered_options
 from eyechart.releases.rescore import compare_scores
 from eyechart.schema import ResponseState, Size
 
@@ -76,7 +76,7 @@ def overall(report):
 @pytest.mark.parametrize(("suffix", "write"), [("xlsx", write_xlsx), ("tsv", write_tsv), ("json", write_json)])
 def test_vlmevalkit_table_is_scored_with_and_without_its_benchmark(tmp_path, suffix, write):
     path = write(tmp_path / f"GPT_SUM_crop_3x.{suffix}", kit_table(QUESTIONS, [*GOLD[:6], "D", "no idea"]))
-    for benchmark, view in ((Asked(), "crop_3x"), (None, "original")):
+    for benchmark, view in ((Asked(), "crop_3x"), (None, "crop_3x")):
         given, report, compared = scored(path, benchmark)
         assert [key[1] for key in given.predictions] == [view] * 8
         assert (overall(report).n_correct, overall(report).n_questions) == (6, 8)
@@ -210,8 +210,8 @@ def test_d6_stale_accuracy_file_is_not_believed(tmp_path):
     (tmp_path / "m_D_acc.csv").write_text("split,Overall\nnone,0.1\n")
     _, report, _ = scored(write_xlsx(tmp_path / "m_D.xlsx", kit_table(QUESTIONS, GOLD)))
     assert overall(report).accuracy_sum.value == 1.0
-    with pytest.raises(BenchmarkError, match="holds scores, not predictions"):
-        recognise_kit(tmp_path / "m_D_acc.csv")
+    with pytest.raises(BenchmarkError, match="hold scores and no answers"):
+        read_given([tmp_path / "m_D_acc.csv"], None)
 
 
 @pytest.mark.filterwarnings("ignore:Ignoring URL")
@@ -344,7 +344,7 @@ def test_torn_last_line_is_named(tmp_path):
 
 def test_file_that_is_no_text_is_named(tmp_path):
     (tmp_path / "d_samples_t.jsonl").write_bytes(b"\xff\xfe{}")
-    with pytest.raises(BenchmarkError, match="not JSON"):
+    with pytest.raises(BenchmarkError, match="UTF-16 text"):
         scored(tmp_path / "d_samples_t.jsonl")
 
 
@@ -366,12 +366,12 @@ def test_repeated_rows_count_once_and_an_answer_beats_a_failure(tmp_path):
     ("name", "content", "message"),
     [
         ("x.tsv", 'index\tprediction\n"0"\n', "not as many cells"),
-        ("x.tsv", "index\tanswer\n0\tA\n", "no column 'prediction'"),
+        ("x.tsv", "index\tanswer\n0\tA\n", r"no known form \(columns: index, answer\)"),
         ("x.tsv", "index\tprediction\n", "holds no prediction"),
         ("x.tsv", "index\tprediction\n0\tA\n", "no options in this row"),
         ("x.json", '[{"index": 0, "prediction": "A"', "not JSON"),
-        ("x.pickle", "x", "never loaded"),
-        ("20261130_results.json", "{}", "holds scores"),
+        ("x.pickle", "x", "no known form"),
+        ("20261130_results.json", '{"results": {}, "configs": {}}', "hold scores and no answers"),
     ],
 )
 def test_fault_in_a_file_is_named(tmp_path, name, content, message):
@@ -393,8 +393,7 @@ def test_table_written_by_columns_is_read(tmp_path):
         '{"index": {"0": 0}, "question": {"0": "Q?"}, "A": {"0": "x"}, "B": {"0": "y"}, "answer": {"0": "B"},'
         ' "prediction": {"0": "B"}}'
     )
-    given = read_given([tmp_path / "m.json"], None) if recognise_kit(tmp_path / "m.json") else None
-    assert given is not None
+    given = read_given([tmp_path / "m.json"], None)
     assert given.predictions["0", "original"].text == "B"
 
 
@@ -427,3 +426,21 @@ def test_no_value_in_a_file_ends_in_a_traceback(tmp_path_factory, rows):
         except EyechartError:
             continue
         assert len(report.question_ids) == len(given.questions)
+
+
+def test_an_empty_option_of_a_table_keeps_the_letters_of_those_after_it(tmp_path):
+    """The kit shows A, C and D where B is empty: the answer C is violet, not ivory."""
+    row = {"index": "1", "question": "Which?", "A": "teal", "B": None, "C": "violet", "D": "ivory", "answer": "C"}
+    for prediction, n_right in (("C", 1), ("D", 0)):
+        path = write_tsv(tmp_path / f"m_{prediction}.tsv", [{**row, "prediction": prediction}])
+        question = question_about(
+            Size(9, 9), id="1", text="Which?", choices=("teal", "violet", "ivory"), answer="B", image_group="g"
+        )
+        for benchmark in (None, Asked((question,), ("original",))):
+            _, report, _ = scored(path, benchmark)
+            assert overall(report).n_correct == n_right
+
+
+def test_options_of_a_prompt_are_read_as_those_of_a_question():
+    assert lettered_options("Which? (A) one (B) two") == ("Which?", ("one", "two"))
+    assert lettered_options("Which?\nA. one\nmore\nB. two\nAnswer:")[1] == ("one\nmore", "two")

@@ -126,7 +126,7 @@ def test_lenient_mode_reads_more_than_strict(tmp_path):
     predictions = read(write_jsonl(tmp_path / "p.jsonl", rows_of(lambda question: "red")))
     strict, lenient = (cell_of(evaluate(predictions, f"option_letter.{mode}")) for mode in ("strict", "lenient"))
     assert (strict.n_correct, lenient.n_correct) == (0, 12)
-    assert strict.accuracy_sum.scorer == "option_letter.strict@1"
+    assert strict.accuracy_sum.scorer == "option_letter.strict@2"
 
 
 def test_hidden_answers_are_left_out(tmp_path):
@@ -234,3 +234,12 @@ def test_pair_uses_the_same_ids_on_both_sides_and_says_how_many(tmp_path):
 def test_no_pair_without_the_original(tmp_path):
     rows = [row for view in ("crop_3x", "crop_6x") for row in rows_of(lambda question: "A", view)]
     assert evaluate(read(write_jsonl(tmp_path / "p.jsonl", rows))).contrasts == ()
+
+
+@pytest.mark.parametrize("given", [101, "101", 101.0])
+def test_ids_of_a_benchmark_of_ones_own_are_not_padded_as_those_of_sum_are(tmp_path, given):
+    rows = write_jsonl(tmp_path / "p.jsonl", [{"id": given, "view_id": "original", "response": "A"}])
+    assert list(read_predictions([rows], {"101", "102"}, VIEWS)) == [("101", "original")]
+    assert list(read_predictions([rows], {"000101", "102"}, VIEWS)) == [("000101", "original")]
+    with pytest.raises(BenchmarkError, match=r"id '101(\.0)?' is no question"):
+        read_predictions([rows], {"102"}, VIEWS)

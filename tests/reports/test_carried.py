@@ -40,6 +40,11 @@ def test_report_of_a_model_whose_sizes_are_known_is_checked_alike(tmp_path):
     assert check_report(tmp_path / "run" / "report.html").differences == ()
 
 
+def test_checking_a_report_draws_no_figure(run_folder, monkeypatch):
+    monkeypatch.setattr("eyechart.figures._render", lambda *_: pytest.fail("a figure was drawn"))
+    assert check_report(run_folder / "report.html").differences == ()
+
+
 def test_numbers_are_checked_where_the_run_is_gone(run_folder, tmp_path):
     (tmp_path / "alone.html").write_bytes((run_folder / "report.html").read_bytes())
     assert run_app(["verify", str(tmp_path / "alone.html")]) == 0

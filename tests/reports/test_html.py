@@ -240,6 +240,22 @@ def test_page_that_cannot_be_written_is_an_error(tmp_path):
         HtmlReport().write(unanswered_summary(), tmp_path / "file")
 
 
+def test_page_and_files_show_one_drawing_of_each_figure(tmp_path, monkeypatch):
+    import eyechart.figures
+
+    rendered, render = Counter(), eyechart.figures._render
+
+    def counted(figure, suffix):
+        rendered[id(figure), suffix] += 1
+        return render(figure, suffix)
+
+    monkeypatch.setattr("eyechart.figures._render", counted)
+    written = write_all(single_question_summary(), tmp_path)
+    files = Counter(path.suffix for path in written if path.parent.name == "figures")
+    assert Counter(f".{suffix}" for _, suffix in rendered) == files
+    assert set(rendered.values()) == {1}
+
+
 def test_all_reports_and_figures_are_written_and_named(tmp_path):
     paths = write_all(demo_summary(), tmp_path, is_anonymous=True)
     names = [str(path.relative_to(tmp_path)) for path in paths]

@@ -8,6 +8,7 @@ from PIL import Image
 from servers.batches import BatchDesk
 from servers.chat_server import ChatServer, answer_from_picture
 
+from eyechart.batching import BatchLimits
 from eyechart.errors import BadRequestError, TransientModelError, UsageError
 from eyechart.images.probe import probe_image
 from eyechart.kinds import ModelOptions
@@ -137,6 +138,73 @@ def test_a_refused_parameter_ends_the_run_and_settles_nothing(run, provider):
     assert "--temperature" in outcome.stop.hint
 
 
+def told(provider, message, status=400, code=None):
+    """Status and body of an error in a line of a batch."""
+    error = {"type": code or "invalid_request_error", "message": message}
+    return status, {"error": {**error, "code": code}} if provider == "openai" else {"type": "error", "error": error}
+
+
+def ended(provider, ending, text):
+    """Status and body of a reply in a line of a batch."""
+    if provider == "openai":
+        message = {"role": "assistant", "content": text}
+        return 200, {"id": "r", "choices": [{"index": 0, "message": message, "finish_reason": ending}]}
+    content = [{"type": "text", "text": text}] if text else []
+    body = {"id": "r", "type": "message", "role": "assistant", "model": "m", "content": content, "stop_reason": ending}
+    return 200, {**body, "usage": {"input_tokens": 1, "output_tokens": 1}}
+
+
+@both
+def test_an_account_without_credit_ends_a_batched_run_and_nothing_of_it_is_final(run, provider):
+    credit = told(provider, "Your credit balance is too low to access the Anthropic API.")
+    fate = {0: told(provider, "odd"), **dict.fromkeys(range(3, 12), credit)}
+    with ChatServer(desk=BatchDesk(answer_from_picture, fate=fate)) as server:
+        outcome = run(server, provider)
+    assert "credit balance is too low" in outcome.stop.reason
+    assert Counter(row.state.value for row in outcome.store.responses()) == {"answered": 2, "transient": 1}
+    desk = BatchDesk(answer_from_picture)
+    with ChatServer(desk=desk) as server:
+        outcome = run(server, provider)
+    assert (outcome.exit_code, len(desk.asked)) == (0, 10)
+
+
+@both
+def test_equal_errors_of_a_batch_end_the_run_and_are_asked_again(run, provider):
+    fate = dict.fromkeys(range(2, 12), told(provider, "the gateway is odd"))
+    with ChatServer(desk=BatchDesk(answer_from_picture, fate=fate)) as server:
+        outcome = run(server, provider)
+    assert "8 requests in a row ended with the same error" in outcome.stop.reason
+    assert Counter(row.state.value for row in outcome.store.responses()) == {"answered": 2, "transient": 10}
+    with ChatServer(desk=BatchDesk(answer_from_picture)) as server:
+        assert run(server, provider).exit_code == 0
+
+
+@both
+def test_endings_and_filters_are_the_same_in_a_batch(run, provider):
+    good, filtered, bad = ("stop", "content_filter", "error") if provider == "openai" else ("end_turn", "refusal", "x")
+    fate = {
+        0: ended(provider, good, ""),
+        1: ended(provider, filtered, "I"),
+        2: ended(provider, bad, "The answer is A because"),
+        3: told(provider, "Output blocked by content filtering policy"),
+        4: told(provider, "image exceeds 5 MB maximum"),
+        5: told(provider, "slow down", 429, "rate_limit_error"),
+    }
+    with ChatServer(desk=BatchDesk(answer_from_picture, fate=fate)) as server:
+        outcome = run(server, provider)
+    states = Counter(row.state.value for row in outcome.store.responses())
+    assert states == {"answered": 6, "empty_reply": 1, "content_filter": 2, "transient": 2, "refused_input": 1}
+
+
+def test_a_damaged_line_of_a_batch_costs_no_other_answer():
+    from eyechart.models._openai_batches import batch_entries
+
+    good = b'{"custom_id":"a","response":{"status_code":200,"body":{"n":NaN}}}'
+    assert [name for name, _ in batch_entries(b"\n".join([b'{"custom_id":"x"', good, b"[]", good]))] == ["a", "a"]
+    with pytest.raises(TransientModelError, match="last line"):
+        list(batch_entries(good + b'\n{"custom_id":"x"'))
+
+
 def test_a_batch_that_fails_as_a_whole_says_why_and_is_handed_over_again(run):
     desk = BatchDesk(answer_from_picture, fail="Enqueued token limit reached")
     with ChatServer(desk=desk) as server:
@@ -147,8 +215,6 @@ def test_a_batch_that_fails_as_a_whole_says_why_and_is_handed_over_again(run):
 
 
 def test_large_work_becomes_several_batches(run):
-    from eyechart.batching import BatchLimits
-
     desk = BatchDesk(answer_from_picture)
     with ChatServer(desk=desk) as server:
         outcome = run(server, limits=BatchLimits(max_requests=5, max_bytes=1 << 20))
@@ -171,6 +237,18 @@ def test_bounds_hold_before_a_batch_is_handed_over(run):
             outcome = run(server, loop=LoopSettings(spending=limits))
             assert "allows no batch of 12 requests more" in outcome.stop.reason
     assert desk.batches == {}
+
+
+def test_requests_that_an_earlier_start_handed_over_count_against_the_bound(run):
+    """Else each start could hand over as much as the bound allows, before anything comes back."""
+    desk = BatchDesk(answer_from_picture, n_polls=10**6)
+    small = BatchLimits(max_requests=6, max_bytes=1 << 20)
+    with ChatServer(desk=desk) as server:
+        bound = LoopSettings(spending=SpendingLimits(max_dollars=0.006))
+        for _ in range(3):
+            outcome = run(server, wait=0.0, limits=small, loop=bound)
+            assert "allows no batch of 6 requests more" in outcome.stop.reason
+    assert [len(batch.requests) for batch in desk.batches.values()] == [6]
 
 
 def test_a_model_without_batches_is_refused(make, tiny_letter):

@@ -10,10 +10,12 @@ import pytest
 from eyechart.errors import (
     AuthenticationError,
     BadRequestError,
+    GeometryError,
     ImageError,
     RefusedInputError,
     StoreError,
     TransientModelError,
+    UnavailableImageError,
     UsageError,
 )
 from eyechart.kinds import Reply
@@ -194,7 +196,6 @@ def test_other_failures_are_rows_asked_once(make, error, state):
         AuthenticationError("HTTP 401: wrong key", hint="set OPENAI_API_KEY"),
         BadRequestError("HTTP 400: unknown parameter top_k", hint="leave it out", parameter="top_k"),
         UsageError("a setting"),
-        ImageError("truncated"),
     ],
 )
 def test_an_error_that_would_strike_every_request_ends_the_run_without_a_row(make, error):
@@ -206,13 +207,26 @@ def test_an_error_that_would_strike_every_request_ends_the_run_without_a_row(mak
     assert writer.rows == []
 
 
-def test_a_picture_that_cannot_be_made_is_named_by_question_and_view(make):
+@pytest.mark.parametrize(
+    ("error", "state"),
+    [
+        (ImageError("a.png: truncated"), "unreadable_image"),
+        (GeometryError("the crop has no pixels"), "unreadable_image"),
+        (UnavailableImageError("a.png: cannot read (Input/output error)"), "transient"),
+    ],
+)
+def test_a_picture_that_cannot_be_made_costs_its_own_question_only(make, error, state):
+    outcomes = chain([error], repeat("A"))
+    _, writer = ask_all(make, make.model(script=lambda ask: next(outcomes)), n=5, concurrency=1)
+    assert writer.states == {state: 1, "answered": 9}
+    assert writer.rows[0].error == error.message
+
+
+def test_a_file_that_is_gone_is_asked_again_and_does_not_end_the_run(make):
     model = make.model(script=lambda ask: ask.pictures[0].encoded(), reads="identity")
-    with pytest.raises(Exception, match="no picture of this benchmark may be read"):
-        ask_all(make, model, n=1)
-    model = make.model(script=lambda ask: ImageError("a.png: truncated"))
-    with pytest.raises(ImageError, match=r"tiny/q000 in view original: a\.png: truncated"):
-        ask_all(make, model, n=1)
+    _, writer = ask_all(make, model, n=1)
+    assert writer.states == {"transient": 2}
+    assert writer.rows[0].error == "no picture of this benchmark may be read"
 
 
 def test_what_is_in_flight_when_the_run_must_end_is_stored(make):

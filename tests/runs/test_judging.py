@@ -154,3 +154,23 @@ def test_a_judge_without_a_rule_or_without_having_been_asked_is_explained(here, 
         assert judge(server, "--mode", "yes_no", "--judged", "not_right") == 0
         assert not server.received
     assert "left nothing to a judge" in capsys.readouterr().err
+
+
+def test_verdicts_asked_for_under_a_bare_name_stay_those_of_the_only_version_there_was(here):
+    answers = [{"id": row["index"], "view": "original", "response": "A</s> B"} for row in hrbench_rows()]
+    (here / "answers.jsonl").write_text("\n".join(map(json.dumps, answers)))
+    assert run_app([*HRBENCH, "--out", "kept", "--model", "replay/answers.jsonl", "--scorer", "option_letter"]) == 0
+    with ChatServer(answer="No") as server:
+        assert judge(server, "--mode", "yes_no", "--judged", "not_right") == 0
+
+    def settled_by_rules():
+        assert run_app(["score", "kept", "--scorer", "judge.yes_no"]) == 0
+        scores = RunStore(here / "kept").scores("judge.yes_no@1")
+        return {score.value for score in scores if not (score.rule or "").startswith("judge_")}
+
+    assert settled_by_rules() == {1.0}  # version 2 reads A, so that only the others went to the judge
+    file = next((here / "kept" / "judges").glob("*/run.json"))
+    stored = file.read_text()
+    assert '"option_letter.strict@2"' in stored
+    file.write_text(stored.replace('"option_letter.strict@2"', '"option_letter"', 1))
+    assert settled_by_rules() == {0.0}  # version 1 reads two letters and none

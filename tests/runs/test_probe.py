@@ -99,6 +99,15 @@ def test_flat_bill_says_nothing_about_pixels():
     )
 
 
+def test_flat_price_and_pictures_that_cost_nothing_are_named():
+    assert any(text.startswith("FLAT_PICTURE_PRICE: ") for text in sentences(probed_once(hidden_rules.flat, "vllm/x")))
+    # Two tokens of markers stand around each picture otherwise.
+    nothing = sentences(probed_once(lambda width, height: -2, "vllm/x"))
+    assert any(text.startswith("NO_PICTURE: ") for text in nothing)
+    tiles = " ".join(sentences(probed_once(hidden_rules.tiles_of_512, "vllm/x")))
+    assert "_PICTURE" not in tiles
+
+
 def test_unheard_of_rule_is_no_rule():
     probed = probed_once(hidden_rules.unheard_of, "vllm/unheard-of")
     assert probed.explanation is None

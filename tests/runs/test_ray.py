@@ -156,6 +156,7 @@ def test_a_worker_killed_in_the_middle_loses_nothing_that_was_answered(cluster, 
     assert n_twice <= 2
 
 
+@pytest.mark.full
 @pytest.mark.ray
 def test_a_block_that_always_kills_its_worker_is_given_up_and_said(cluster, run, tmp_path):
     plugin = tmp_path / "deadly.py"
@@ -168,6 +169,7 @@ def test_a_block_that_always_kills_its_worker_is_given_up_and_said(cluster, run,
     assert outcome.n_asked == 80 - outcome.n_missing
 
 
+@pytest.mark.full
 @pytest.mark.ray
 def test_what_concerns_the_whole_run_ends_it(cluster, run):
     with ChatServer(key="another") as server:
@@ -177,7 +179,7 @@ def test_what_concerns_the_whole_run_ends_it(cluster, run):
 
 
 @pytest.mark.ray
-@pytest.mark.parametrize("n_workers", [1, 2])
+@pytest.mark.parametrize("n_workers", [pytest.param(1, marks=pytest.mark.full), 2])
 def test_max_requests_holds_for_all_workers_together(cluster, run, n_workers):
     with ChatServer(answer=answer_from_picture, latency_seconds=0.02) as server:
         first = run("vllm/local-vlm", (server.base_url,), spending=SpendingLimits(max_requests=21), n_workers=n_workers)

@@ -15,10 +15,13 @@ ASKING = Asking(request_id="r", seconds=1.23456, finished_at="2026-11-30T12:00:0
     [
         (Reply(text="B", finish="stop"), "answered", "B", None),
         (Reply(text="", finish="stop"), "answered", "", None),
+        (Reply(text="", finish="stop", says_nothing=True), "empty_reply", None, None),
+        (Reply(text="", finish="length", says_nothing=True), "truncated", "", None),
         (Reply(text="B, since", finish="length"), "truncated", "B, since", None),
         (Reply(text="", finish="length"), "truncated", "", None),
         (Reply(text=" \n", finish="MAX_TOKENS"), "truncated", " \n", None),
-        (Reply(text="", reasoning="It could be A", finish="stop"), "truncated", "", "It could be A"),
+        (Reply(text="", reasoning="It could be A", finish="stop"), "empty_reply", None, "It could be A"),
+        (Reply(text="", reasoning="It could be A", finish="length"), "truncated", "", "It could be A"),
         (Reply(text="<think>A? B?</think>\nB", finish="stop"), "answered", "B", "A? B?"),
         (Reply(text="A? B?</think>B", finish="stop"), "answered", "B", "A? B?"),
         (Reply(text="<think>It could be A", finish="length"), "truncated", "", "It could be A"),
@@ -37,7 +40,7 @@ ASKING = Asking(request_id="r", seconds=1.23456, finished_at="2026-11-30T12:00:0
 def test_each_kind_of_reply_has_its_own_state(reply, state, text, reasoning):
     row = reply_row(reply, ASKING)
     assert (row.state.value, row.text, row.reasoning) == (state, text, reasoning)
-    assert row.error is None
+    assert (row.error is None) is (state != "empty_reply")
 
 
 @pytest.mark.parametrize(

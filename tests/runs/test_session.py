@@ -191,7 +191,8 @@ def test_the_check_is_not_passed_by_starting_again_but_by_saying_so(make, run):
     run(useless, n=20)
     again = make.model(script=lambda ask: "The bird is red", reads="pixels")
     outcome = run(again, n=20)
-    assert (again.asked, outcome.exit_code) == ([], 3)
+    assert (len(again.asked), outcome.exit_code) == (6, 3)
+    assert "6 of the first 6 answers" in outcome.stop.reason
     outcome = run(make.model(script=lambda ask: "The bird is red", reads="pixels"), n=20, has_preflight=False)
     assert outcome.exit_code == 0
 
@@ -388,15 +389,18 @@ def test_hidden_answers_give_no_accuracy_and_no_failure(make, run):
     assert outcome.exit_code == 0
 
 
-@pytest.mark.slow(seconds=36)
-def test_null_data_gives_only_cannot_be_told_apart_in_95_percent_of_seeds(make, run, tmp_path):
+@pytest.mark.parametrize(
+    "n_seeds",
+    [pytest.param(60, marks=pytest.mark.slow(seconds=8)), pytest.param(200, marks=pytest.mark.full)],
+)
+def test_null_data_gives_only_cannot_be_told_apart_in_95_percent_of_seeds(make, run, tmp_path, n_seeds):
     views = "original,crop_3x,crop_6x,downsample_0_5,downsample_0_25,whiteground_3x"
     accuracy = dict.fromkeys(views.split(","), 0.6)
     n_clean = 0
-    for seed in range(200):
+    for seed in range(n_seeds):
         summary = run(noisy(make, seed, accuracy), n=60, views=views, out=f"null-{seed}").summary
         n_clean += {finding.code for finding in summary.findings} == {"CANNOT_TELL"}
-    assert n_clean >= 190
+    assert n_clean >= {60: 53, 200: 190}[n_seeds]  # of 60, 95 % are fewer than 53 once in a hundred such tests
 
 
 def test_letters_by_probability_are_refused_where_the_model_tells_none(make, run):

@@ -151,7 +151,7 @@ def test_random_fill_blocks_its_view(table_of):
 def test_lenient_scoring_is_said(make, tmp_path):
     questions = [make.question(index, answer=gold_of(f"q{index:03d}")) for index in range(N)]
     store = make_run(make, tmp_path / "run", honest, questions=questions)
-    scorer_id = "option_letter.lenient@1"
+    scorer_id = "option_letter.lenient@2"
     table = read_table(store, scorer_id, judge(store, OptionLetter(), "lenient"))
     assert rules(table) == {"LENIENT_MATCH": "warning"}
 
@@ -328,6 +328,7 @@ def test_errors_of_a_collection_that_were_allowed_are_said_beside_every_differen
     assert all("1 × wrong_size (q001)" in rule.message for rule in compared.rules)
 
 
+# OPTION_ORDER, NO_PICTURE and FLAT_PICTURE_PRICE: tests/runs/test_answer_rules.py.
 def test_every_rule_has_a_test_here():
     source = __import__("pathlib").Path(__file__).read_text()
     assert [code for code in Code if code not in source] == []

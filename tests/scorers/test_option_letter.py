@@ -14,12 +14,24 @@ from eyechart.errors import UsageError
 from eyechart.kinds import Scorer
 from eyechart.schema import ImageRef, Question, Response, ResponseState, Size
 from eyechart.scorers.option_letter import OptionLetter
-from eyechart.scorers.option_letter.extraction import extract
+from eyechart.scorers.option_letter.extraction import VERSIONS, extract
 
 COLOURS = ("red", "blue", "green", "white")
 QUESTION = Question(
     id="q", benchmark="b", text="?", image=ImageRef("0", Size(1, 1), "image/png"), image_group="g", choices=COLOURS
 )
+
+
+# What version 1 left unread and a careful person reads: a list or an object with one letter, an echoed prompt, a number
+# written otherwise, a letter that is called the correct one.
+READ_ANEW = {
+    '{"answer": ["B"]}': ("B", "B"),
+    '{"answers": ["B"]}': ("B", "B"),
+    '{"answer": {"letter": "B"}}': ("B", "B"),
+    "[INST] x [/INST] B": ("B", "B"),
+    "4.0": (None, "B"),
+    "The correct letter is B": ("B", "B"),
+}
 
 
 def _cases(name):
@@ -32,15 +44,22 @@ def test_every_case_of_the_table_reads_as_expected(file):
     wrong = []
     for case in _cases(file):
         choices = tuple(case["choices"])
-        read = tuple(extract(case["response"], choices, mode).letter for mode in ("strict", "lenient"))
-        if read != (case["expect_strict"], case["expect_lenient"]):
-            wrong.append((case["response"], choices, read))
+        expected = case["expect_strict"], case["expect_lenient"]
+        for version, wanted in ((1, expected), (2, READ_ANEW.get(case["response"], expected))):
+            read = tuple(extract(case["response"], choices, mode, version).letter for mode in ("strict", "lenient"))
+            if read != wanted:
+                wrong.append((case["response"], choices, version, read))
     assert not wrong
 
 
 def _check_laws(text, choices):
-    strict, lenient = extract(text, choices, "strict"), extract(text, choices, "lenient")
-    assert (strict, lenient) == (extract(text, choices, "strict"), extract(text, choices, "lenient"))
+    for version in VERSIONS:
+        _check_laws_of(text, choices, version)
+
+
+def _check_laws_of(text, choices, version):
+    strict, lenient = extract(text, choices, "strict", version), extract(text, choices, "lenient", version)
+    assert (strict, lenient) == tuple(extract(text, choices, mode, version) for mode in ("strict", "lenient"))
     for read in (strict, lenient):
         assert read.letter is None or read.letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(choices)]
         assert (read.letter is None) == (read.reason is not None)
@@ -84,6 +103,20 @@ FRAGMENTS = (
         "</think>",
     ),
     ("<tool_call>", "<B>", "</B>", "\\boxed{", "}", "{", '{"answer": "', '"', "**", "_", "$", "`", "~~", "&lt;"),
+    (
+        "</s>",
+        "<|im_end|>",
+        "<s>",
+        "[INST]",
+        "\nQuestion: ",
+        "\nQ: ",
+        "\\cap",
+        "=",
+        "see above",
+        '["',
+        "none of ",
+        " that is not ",
+    ),
     ("\u0301", "\ud800", "\u0130", "\u0131", "ß", "ﷺ", "\x00", "Ⓑ", "\U0001d401"),
 )
 
@@ -102,21 +135,24 @@ def test_laws_hold_for_any_unicode_and_any_number_of_options(text, n_choices):
     _check_laws(text, tuple(f"item {i}" for i in range(n_choices)))
 
 
-@pytest.mark.slow(seconds=16)
-def test_hundred_thousand_random_strings_never_raise_and_keep_the_laws():
+@pytest.mark.parametrize(
+    "n_texts",
+    [pytest.param(20_000, marks=pytest.mark.slow(seconds=3)), pytest.param(100_000, marks=pytest.mark.full)],
+)
+def test_random_strings_never_raise_and_keep_the_laws(n_texts):
     rng = np.random.default_rng(20261130)
     alphabets = [
         "ABCDabcd .,:()*\n",
         "".join(map(chr, range(0x20, 0x250))),
         "".join(map(chr, range(0x3000, 0x3100))) + "ABC答案选项",
     ]
-    for _ in range(100_000):
+    for _ in range(n_texts):
         if rng.random() < 0.3:
             text = "".join(map(chr, rng.integers(0x110000, size=rng.integers(30))))
         else:
             alphabet = alphabets[rng.integers(3)]
             text = "".join(alphabet[i] for i in rng.integers(len(alphabet), size=rng.integers(30)))
-        _check_laws(text, COLOURS[: rng.integers(5)])
+        _check_laws_of(text, COLOURS[: rng.integers(5)], VERSIONS[-1])
 
 
 def test_without_choices_there_is_no_letter():
@@ -209,7 +245,7 @@ def test_hidden_answer_is_not_scored_and_keeps_the_letter():
 
 
 def test_scorer_id_names_mode_and_version():
-    assert _score(ResponseState.ANSWERED, "blue", mode="lenient").scorer == "option_letter.lenient@1"
+    assert _score(ResponseState.ANSWERED, "blue", mode="lenient").scorer == "option_letter.lenient@2"
 
 
 def test_unknown_mode_is_a_usage_error():

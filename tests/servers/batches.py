@@ -28,7 +28,8 @@ class BatchDesk:
     Args:
         answer: As for the chat server.
         n_polls: How often a batch is asked about before it has ended.
-        fate: By order of the requests in a batch: ``expired``, ``errored`` or ``400-parameter`` in place of an answer.
+        fate: By order of the requests in a batch: ``expired``, ``errored`` or ``400-parameter`` in place of an answer;
+            or status and body of the reply as they stand in its line.
         fail: Reason why every batch fails as a whole, ``""`` for none.
         lose_reply: So many creations are taken, and their replies lost.
     """
@@ -38,7 +39,7 @@ class BatchDesk:
         answer: Callable[[Received], Answer | str] | Answer | str = "A",
         *,
         n_polls: int = 1,
-        fate: dict[int, str] | None = None,
+        fate: dict[int, str | tuple[int, dict]] | None = None,
         fail: str = "",
         lose_reply: int = 0,
     ) -> None:
@@ -133,7 +134,9 @@ class BatchDesk:
         for index, (request_id, body, path) in enumerate(batch.requests):
             fate = self._fate.get(index)
             entry = {"custom_id": request_id, "response": None, "error": None}
-            if fate == "expired":
+            if isinstance(fate, tuple):
+                entry["response"] = {"status_code": fate[0], "body": fate[1]}
+            elif fate == "expired":
                 entry["error"] = {"code": "batch_expired", "message": "This request could not be executed in time."}
             elif fate is not None:
                 parameter = "temperature" if fate == "400-parameter" else None
@@ -152,6 +155,11 @@ class BatchDesk:
     def _anthropic_line(self, index: int, batch: Batch) -> dict:
         request_id, body, path = batch.requests[index]
         fate = self._fate.get(index)
+        if isinstance(fate, tuple):
+            told = (
+                {"type": "succeeded", "message": fate[1]} if fate[0] == 200 else {"type": "errored", "error": fate[1]}
+            )
+            return {"custom_id": request_id, "result": told}
         if fate == "expired":
             return {"custom_id": request_id, "result": {"type": "expired"}}
         if fate is not None:

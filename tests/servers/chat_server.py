@@ -21,6 +21,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import ssl
 import subprocess
 import sys
 import threading
@@ -74,8 +75,10 @@ class ChatServer:
         latency_seconds: Time before each reply.
         log_file: Where to append the log as JSON lines.
         port: 0 takes a free one.
-        say: A function that returns status and JSON body of every reply, in place of answers and faults.
+        say: A function that returns status and JSON body of every reply, in place of answers and faults; a body in
+            bytes is sent as it is, with the content type that follows it.
         desk: Takes batches; None knows none.
+        tls: Certificate and key to serve by; None serves unencrypted.
     """
 
     def __init__(
@@ -88,9 +91,11 @@ class ChatServer:
         latency_seconds: float = 0.0,
         log_file: Path | None = None,
         port: int = 0,
-        say: Callable[[Received], tuple[int, dict]] | None = None,
+        say: Callable[[Received], tuple] | None = None,
         desk: BatchDesk | None = None,
+        tls: ssl.SSLContext | None = None,
     ) -> None:
+        self._tls = tls
         self._answer = answer
         self._desk = desk
         self._say = say
@@ -113,7 +118,7 @@ class ChatServer:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return f"{'http' if self._tls is None else 'https'}://127.0.0.1:{self.port}"
 
     @property
     def base_url(self) -> str:
@@ -146,7 +151,7 @@ class ChatServer:
             self._log_file.close()
 
     async def _start(self) -> None:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port, limit=1 << 20)
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port, limit=1 << 20, ssl=self._tls)
         self.port = self._server.sockets[0].getsockname()[1]
 
     async def _stop(self) -> None:
@@ -201,7 +206,12 @@ class ChatServer:
 
     async def _misbehave_or_answer(self, received: Received, writer: asyncio.StreamWriter, fault: str | None) -> bool:
         if self._say is not None:
-            return await _send_json(writer, *self._say(received))
+            status, said, *content_type = self._say(received)
+            if not isinstance(said, bytes):
+                return await _send_json(writer, status, said)
+            writer.write(_head(status, len(said), *content_type) + said)
+            await writer.drain()
+            return True
         dialect = received.dialect
         if dialect == "none":
             return await _send_json(writer, 404, write_error("chat", 404, "Not Found", code=None, parameter=None))

@@ -1,23 +1,65 @@
 """Declared box conventions: four numbers to a half-open xyxy box in pixels, and whether the declaration can be true."""
 
-import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
+from eyechart.benchmarks._cells import SpelledFloat, in_text, is_absent, shown, stored
 from eyechart.errors import BenchmarkError
 from eyechart.schema import Box, Number, Size
 
-BoxFormat = Literal["xyxy", "xywh", "unit", "unit_xywh"]
-"""``xyxy`` and ``xywh`` in pixels; ``unit`` (xyxy) and ``unit_xywh`` as fractions of width and height."""
+BoxFormat = Literal["xyxy", "xywh", "unit", "unit_xywh", "cxcywh", "unit_cxcywh", "thousandths", "yxyx_thousandths"]
+"""How four numbers are a box.
+
+``xyxy``, ``xywh`` and ``cxcywh`` (centre and sides) in pixels; ``unit`` (xyxy), ``unit_xywh`` and ``unit_cxcywh`` as
+fractions of width and height; ``thousandths`` (xyxy, as Qwen writes them) and ``yxyx_thousandths`` (as Gemini does) as
+0–1000 of width and height.
+"""
+
+NAMED_FORMATS: dict[str, BoxFormat] = {
+    "box_xyxy": "xyxy",
+    "box_xywh": "xywh",
+    "box_cxcywh": "cxcywh",
+    "box_unit": "unit",
+    "box_unit_xyxy": "unit",
+    "box_unit_xywh": "unit_xywh",
+    "box_unit_cxcywh": "unit_cxcywh",
+    "box_thousandths": "thousandths",
+}
+"""Columns whose name says the format of their boxes."""
 
 MAX_SHARE_ACROSS_BORDER = 0.05
 # A fraction may run over the border a little; four hundred is no fraction.
 _UNIT_RANGE = (-1.0, 2.0)
+_THOUSAND = 1000
+_LARGEST = 2**53  # above, not every whole number is a float
 _N_EDGES = 4
+# Names of edges, and whether the last two are sides.
+_EDGES: tuple[tuple[tuple[str, str, str, str], BoxFormat], ...] = (
+    (("x", "y", "width", "height"), "xywh"),
+    (("x", "y", "w", "h"), "xywh"),
+    (("left", "top", "width", "height"), "xywh"),
+    (("x0", "y0", "x1", "y1"), "xyxy"),
+    (("x1", "y1", "x2", "y2"), "xyxy"),
+    (("xmin", "ymin", "xmax", "ymax"), "xyxy"),
+    (("left", "top", "right", "bottom"), "xyxy"),
+)
+_TAGGED = re.compile(r"\(\s*(-?[\d.]+)\s*,\s*(-?[\d.]+)\s*\)\s*,\s*\(\s*(-?[\d.]+)\s*,\s*(-?[\d.]+)\s*\)")
+_N_POINTS = 3
+
+_UNITS = frozenset({"unit", "unit_xywh", "unit_cxcywh"})
+_THOUSANDTHS = frozenset({"thousandths", "yxyx_thousandths"})
 
 Quad = tuple[Number, Number, Number, Number]
+
+
+class CellBoxes(NamedTuple):
+    """The boxes in a cell, the format that the cell itself says, and whether they were drawn around polygons."""
+
+    quads: tuple[Quad, ...]
+    convention: BoxFormat | None = None
+    is_polygon: bool = False
 
 
 class GivenBox(NamedTuple):
@@ -42,16 +84,80 @@ def parse_quads(cell: object, place: str) -> tuple[Quad, ...]:
     """
     if isinstance(cell, str):
         cell = _from_text(cell)
-    if cell is None or cell == []:
+    if is_absent(cell):
         return ()
-    boxes = cell if isinstance(cell, list) and all(isinstance(entry, list) for entry in cell) else [cell]
+    boxes = cell if isinstance(cell, list) and all(isinstance(entry, list | tuple) for entry in cell) else [cell]
     quads = tuple(quad for quad in map(_quad, boxes) if quad is not None)
     if len(quads) != len(boxes):
-        raise BenchmarkError(
-            f"{place}: box {cell!r} is not four finite numbers",
-            hint="write [x0, y0, x1, y1], or a list of such boxes",
-        )
+        raise _no_box(cell, place)
     return quads
+
+
+def read_boxes_in(cell: object, place: str) -> CellBoxes:
+    """Read the box cell of one row in any of its forms: numbers, named edges, or polygons.
+
+    Args:
+        cell: Four numbers or several times four, as ``parse_quads``; an object with named edges, or a list of them; a
+            polygon as a list of points or of six and more numbers.
+        place: File and row.
+
+    Raises:
+        BenchmarkError: If the cell holds anything else.
+
+    Example:
+        >>> read_boxes_in({"x": 8, "y": 8, "width": 16, "height": 12}, "q.jsonl:1")
+        CellBoxes(quads=((8, 8, 16, 12),), convention='xywh', is_polygon=False)
+        >>> read_boxes_in([[1, 1], [5, 2], [3, 9]], "q.jsonl:1")
+        CellBoxes(quads=((1, 1, 5, 9),), convention='xyxy', is_polygon=True)
+    """
+    if isinstance(cell, str):
+        cell = _from_text(cell)
+    if isinstance(cell, list) and (quad := _quad(cell)) is not None:
+        return CellBoxes((quad,))
+    entries = [cell] if isinstance(cell, Mapping) else cell
+    if isinstance(entries, list | tuple) and entries and all(isinstance(entry, Mapping) for entry in entries):
+        named = [_by_edges(entry, place) for entry in entries if isinstance(entry, Mapping)]
+        if len({convention for _, convention in named}) > 1:
+            raise _no_box(cell, place)
+        return CellBoxes(tuple(quad for quad, _ in named), named[0][1])
+    polygon = _around(entries)
+    if polygon is not None:
+        return CellBoxes((polygon,), "xyxy", is_polygon=True)
+    return CellBoxes(parse_quads(cell, place))
+
+
+def _by_edges(entry: Mapping[str, object], place: str) -> tuple[Quad, BoxFormat]:
+    cells = {str(name).casefold().replace("_", ""): cell for name, cell in entry.items()}
+    for names, convention in _EDGES:
+        if set(names) <= set(cells):
+            quad = _quad([cells[name] for name in names])
+            if quad is not None:
+                return quad, convention
+    raise _no_box(entry, place)
+
+
+def _around(entries: object) -> Quad | None:
+    """Return the box around a polygon: a list of points, or of six and more numbers; None for anything else."""
+    if not isinstance(entries, list | tuple):
+        return None
+    if len(entries) >= 2 * _N_POINTS and len(entries) % 2 == 0 and all(map(_is_number, entries)):
+        points = list(zip(entries[::2], entries[1::2], strict=True))
+    elif len(entries) >= _N_POINTS and all(
+        isinstance(entry, list | tuple) and len(entry) == 2 and all(map(_is_number, entry))  # noqa: PLR2004 -- x and y
+        for entry in entries
+    ):
+        points = [(entry[0], entry[1]) for entry in entries]
+    else:
+        return None
+    xs, ys = zip(*points, strict=True)
+    return (min(xs), min(ys), max(xs), max(ys))
+
+
+def _no_box(cell: object, place: str) -> BenchmarkError:
+    return BenchmarkError(
+        f"{place}: box {shown(cell)} is not four finite numbers",
+        hint="write [x0, y0, x1, y1], a list of such boxes, or an object with named edges",
+    )
 
 
 def to_xyxy(quad: Quad, convention: BoxFormat, image: Size) -> Box:
@@ -62,9 +168,16 @@ def to_xyxy(quad: Quad, convention: BoxFormat, image: Size) -> Box:
         (Box(x0=10, y0=20, x1=15, y1=25), Box(x0=10.0, y0=0, x1=50.0, y1=50))
     """
     first, second, third, fourth = quad
-    if convention in {"xywh", "unit_xywh"}:
+    if convention == "yxyx_thousandths":
+        first, second, third, fourth = second, first, fourth, third
+    if convention in {"cxcywh", "unit_cxcywh"}:
+        first, second = first - third / 2, second - fourth / 2
+    if convention in {"xywh", "unit_xywh", "cxcywh", "unit_cxcywh"}:
         third, fourth = first + third, second + fourth
-    if convention in {"unit", "unit_xywh"}:
+    if convention in _THOUSANDTHS:
+        across, down = image.width / _THOUSAND, image.height / _THOUSAND
+        return Box(first * across, second * down, third * across, fourth * down)
+    if convention in _UNITS:
         return Box(first * image.width, second * image.height, third * image.width, fourth * image.height)
     return Box(first, second, third, fourth)
 
@@ -72,8 +185,10 @@ def to_xyxy(quad: Quad, convention: BoxFormat, image: Size) -> Box:
 def fault_of(given: GivenBox, convention: BoxFormat) -> str | None:
     """Return why a box is impossible under a convention, None if it is possible."""
     box = to_xyxy(given.quad, convention, given.image)
-    if convention in {"unit", "unit_xywh"} and not all(_UNIT_RANGE[0] <= edge <= _UNIT_RANGE[1] for edge in given.quad):
+    if convention in _UNITS and not all(_UNIT_RANGE[0] <= edge <= _UNIT_RANGE[1] for edge in given.quad):
         return "is no fraction of the picture"
+    if convention in _THOUSANDTHS and not all(-_THOUSAND <= edge <= 2 * _THOUSAND for edge in given.quad):
+        return "is not counted in thousandths of the picture"
     if box.width <= 0 or box.height <= 0:
         return "has no area"
     if not _overlaps(box, given.image):
@@ -98,10 +213,11 @@ def check_convention(boxes: Sequence[GivenBox], convention: BoxFormat) -> tuple[
     Raises:
         BenchmarkError: If a box is impossible; the message names the first one.
     """
-    fitting = [other for other in get_args(BoxFormat) if other != convention and _fits(boxes, other)]
+    boxes = [given for given in boxes if given.image.n_px]  # nothing is known of a picture that cannot be read
     for given in boxes:
         fault = fault_of(given, convention)
         if fault is not None:
+            fitting = _fitting(boxes, convention)
             better = f"box format {fitting[0]} fits every row" if fitting else "half-open, x0 < x1 and y0 < y1"
             raise BenchmarkError(
                 f"{given.place}: box {_text(given.quad)} read as {convention} {fault}",
@@ -109,13 +225,22 @@ def check_convention(boxes: Sequence[GivenBox], convention: BoxFormat) -> tuple[
             )
     pixel_boxes = [to_xyxy(given.quad, convention, given.image) for given in boxes]
     n_across = sum(crosses_border(box, given.image) for box, given in zip(pixel_boxes, boxes, strict=True))
-    if fitting and n_across > MAX_SHARE_ACROSS_BORDER * len(boxes):
+    are_many_across = n_across > MAX_SHARE_ACROSS_BORDER * len(boxes)
+    if not are_many_across and not _all_within_a_pixel(pixel_boxes):
+        return ()
+    fitting = _fitting(boxes, convention)
+    if fitting and are_many_across:
         return (
             f"{n_across} of {len(boxes)} boxes read as {convention} cross the border; read as {fitting[0]} none does",
         )
-    if fitting and _all_within_a_pixel(pixel_boxes):
+    if fitting:
         return (f"all {len(boxes)} boxes read as {convention} are smaller than a pixel; {fitting[0]} fits too",)
     return ()
+
+
+def _fitting(boxes: Sequence[GivenBox], convention: BoxFormat) -> list[BoxFormat]:
+    """Return the other conventions under which every box is possible and inside its picture."""
+    return [other for other in get_args(BoxFormat) if other != convention and _fits(boxes, other)]
 
 
 def _fits(boxes: Sequence[GivenBox], convention: BoxFormat) -> bool:
@@ -128,7 +253,7 @@ def _fits(boxes: Sequence[GivenBox], convention: BoxFormat) -> bool:
 
 
 def _all_within_a_pixel(boxes: Sequence[Box]) -> bool:
-    return all(max(box.width, box.height) <= 1 for box in boxes)
+    return all(box.x1 - box.x0 <= 1 and box.y1 - box.y0 <= 1 for box in boxes)
 
 
 def _overlaps(box: Box, image: Size) -> bool:
@@ -140,9 +265,13 @@ def _from_text(cell: str) -> object:
     text = cell.strip()
     if not text:
         return None
+    if text[0] in "[{(" and "<box>" not in text:
+        written = in_text(text)
+        return cell if written is None else stored(written)
+    tagged = _TAGGED.findall(text)
+    if "<box>" in text and tagged:
+        return [[_number(edge) for edge in edges] for edges in tagged]
     try:
-        if text.startswith("["):
-            return json.loads(text)
         return [[_number(part) for part in re.split(r"[,\s]+", box.strip())] for box in text.split(";") if box.strip()]
     except ValueError:
         return cell
@@ -153,12 +282,19 @@ def _number(text: str) -> Number:
     return int(value) if value.is_integer() else value
 
 
+def _is_number(cell: object) -> bool:
+    if isinstance(cell, float):
+        return math.isfinite(cell)
+    return isinstance(cell, int) and not isinstance(cell, bool) and abs(cell) <= _LARGEST
+
+
 def _quad(entry: object) -> Quad | None:
     if not isinstance(entry, list | tuple) or len(entry) != _N_EDGES:
         return None
-    if not all(isinstance(edge, int | float) and not isinstance(edge, bool) and math.isfinite(edge) for edge in entry):
-        return None
     first, second, third, fourth = entry
+    if not (_is_number(first) and _is_number(second) and _is_number(third) and _is_number(fourth)):
+        return None
+    first, second, third, fourth = (float(edge) if isinstance(edge, SpelledFloat) else edge for edge in entry)
     return (first, second, third, fourth)
 
 

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from eyechart.errors import BenchmarkError, UsageError
+from eyechart.errors import BenchmarkError, ImageError, UsageError
 from eyechart.images.decode import decode
 from eyechart.images.grid_canvas import squeeze_to_tile
 from eyechart.images.haystack import order_by_hash
@@ -55,6 +55,14 @@ class Similarity:
     def __init__(self, embed: Embed, name: str) -> None:
         self._embed, self._name = embed, name
         self._vectors: dict[str, npt.NDArray[np.float64]] = {}
+
+    def can_see(self, candidate: Candidate) -> bool:
+        """Whether a picture can be decoded; damage behind a header shows only then."""
+        try:
+            self._vector(candidate.image.file_sha256, candidate.path)
+        except ImageError:
+            return False
+        return True
 
     def choose(self, name: str, needle: Candidate, pool: Sequence[Candidate], n_wanted: int) -> tuple[ImageRef, ...]:
         """Return the most similar pictures, the nearest first; equally near ones in the order of their hashes.

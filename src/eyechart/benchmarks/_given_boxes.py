@@ -81,6 +81,8 @@ def with_targets(
 ) -> Question:
     """Return a question with these boxes as its targets, as given and clipped; unchanged if there is none."""
     size = question.image.size
+    if not size.n_px:  # its picture cannot be read
+        return question
     targets = tuple(to_xyxy(quad, convention, size) for quad in quads)
     if not targets:
         return question

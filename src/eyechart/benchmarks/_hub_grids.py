@@ -153,7 +153,7 @@ class HubGrids:
             raise BenchmarkError(
                 f"{row.place}: id {row.values['id']!r} is also that of {by_size[size].place}", hint="ids must be unique"
             )
-        if row.image.size != self._grid(size).canvas:
+        if row.image.size.n_px and row.image.size != self._grid(size).canvas:
             wanted = self._grid(size).canvas
             raise BenchmarkError(
                 f"{row.place}: the picture has {row.image.size.width}×{row.image.size.height} px, a {size}×{size} grid "

@@ -10,6 +10,7 @@ _INLINE_MARK = re.compile(r"(?:(?<=\s)|^)\(([A-Z])\)[ \t]+")
 _INSTRUCTION = re.compile(
     r"^\s*(?:please\s+)?(?:answer|respond|reply|choose|select|give)\b.*\b(?:letter|option|choice)s?\b.*$", re.IGNORECASE
 )
+_CUE = re.compile(r"^\s*(?:your |the |final )*answer\s*[:.]?\s*$", re.IGNORECASE)
 _REQUEST = re.compile(
     r"[\s,;:]*(?:please\s+)?(?:select|choose|pick)\s+(?:\w+\s+){0,3}?from\s+(?:the\s+)?(?:following\s+|given\s+|below\s+)?"
     r"(?:choices|options|answers)(?:\s+below)?[\s.:]*$",
@@ -37,7 +38,7 @@ def take_apart(text: str) -> ListedQuestion:
         >>> take_apart("What is it?").options
         ()
     """
-    kept = _without_instruction(text)
+    kept = without_instruction(text)
     for mark in (_LINE_MARK, _INLINE_MARK):
         marks = _last_run(mark, kept)
         if len(marks) >= _MIN_OPTIONS:
@@ -49,10 +50,10 @@ def take_apart(text: str) -> ListedQuestion:
     return ListedQuestion(text.strip(), ())
 
 
-def _without_instruction(text: str) -> str:
-    """Return a text without closing lines that only tell how to answer."""
+def without_instruction(text: str) -> str:
+    """Return a text without closing lines that only tell how to answer with a letter."""
     lines = text.rstrip().splitlines()
-    while len(lines) > 1 and (_INSTRUCTION.match(lines[-1]) or not lines[-1].strip()):
+    while len(lines) > 1 and (_INSTRUCTION.match(lines[-1]) or _CUE.match(lines[-1]) or not lines[-1].strip()):
         lines.pop()
     return "\n".join(lines)
 

@@ -7,9 +7,11 @@ from typing import NamedTuple
 import msgspec
 
 from eyechart.benchmarks._answers import listed_answers
+from eyechart.benchmarks._cells import Row, shown
 from eyechart.benchmarks._parquet_needles import unpack_needles
 from eyechart.benchmarks._rows import Pictures
-from eyechart.benchmarks._tables import Row, find_question_file, read_rows
+from eyechart.benchmarks._tables import find_question_file, read_rows
+from eyechart.benchmarks._unread import refuse_if_none_can_be_read
 from eyechart.errors import BenchmarkError, UsageError
 from eyechart.images.hash import file_sha256
 from eyechart.schema import ImageRef
@@ -99,7 +101,7 @@ def read_needles(data: Path, options: NeedleOptions, text_column: str, answers_c
 
     Raises:
         UsageError: If there is no question file, or several.
-        BenchmarkError: If a row lacks a value, an id repeats, or a picture cannot be read.
+        BenchmarkError: If a row lacks a value, or an id repeats.
     """
     columns = (text_column, answers_column)
     warnings: tuple[str, ...] = ()
@@ -121,6 +123,7 @@ def read_needles(data: Path, options: NeedleOptions, text_column: str, answers_c
     if not needles:
         raise BenchmarkError(f"{data} holds no needle", hint="write one row per picture")
     _check_ids(needles)
+    refuse_if_none_can_be_read([(needle.place, needle.image) for needle in needles])
     return NeedleFile(needles, sha256, warnings)
 
 
@@ -130,14 +133,15 @@ def _needle(
     text_column, answers_column = columns
     path, image = found
     answers = _answers(row, answers_column)
+    needle_id = _optional(row, options.id_column) or default_id
     own = {options.id_column, options.image_column, options.group_column, text_column, answers_column, "answer"}
     return Needle(
-        id=_optional(row, options.id_column) or default_id,
+        id=needle_id,
         text=_text(row, text_column),
         answers=answers,
         image=image,
         path=path,
-        group=_optional(row, options.group_column) or image.file_sha256,
+        group=_optional(row, options.group_column) or image.file_sha256 or needle_id,
         extra={name: cell for name, cell in row.values.items() if name not in own and cell is not None},
         place=row.place,
     )
@@ -175,7 +179,7 @@ def _optional(row: Row, column: str) -> str | None:
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    raise BenchmarkError(f"{row.place}: {column} {value!r} is no text", hint="write a text (for images: a path)")
+    raise BenchmarkError(f"{row.place}: {column} {shown(value)} is no text", hint="write a text (for images: a path)")
 
 
 def _check_ids(needles: Sequence[Needle]) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from eyechart.benchmarks._cache import cache_folder
+from eyechart.benchmarks._cells import Row
 from eyechart.benchmarks._hub_grids import hub_files, parse_cell_id
 from eyechart.benchmarks._parquet_rows import ParquetRows, has_pictures
-from eyechart.benchmarks._tables import Row
 from eyechart.errors import StoreError, UsageError
 from eyechart.schema import ImageRef
 
@@ -55,7 +55,7 @@ def unpack_needles(data: Path, id_column: str) -> UnpackedNeedles | None:
 def _unpacked(stored: ParquetRows, folder: Path, id_column: str) -> Iterator[UnpackedRow]:
     for row in stored.rows:
         path = folder / f"{row.image.file_sha256}.{row.image.media_type.partition('/')[2]}"
-        if not path.is_file() or path.stat().st_size != row.image.n_bytes:
+        if not row.image.fault and (not path.is_file() or path.stat().st_size != row.image.n_bytes):
             _copy(stored.path(row.image), path)
         values = dict(row.values)
         if values.get(id_column) is not None:

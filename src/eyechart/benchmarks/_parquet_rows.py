@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, cast
 
 import msgspec
 
-from eyechart.errors import BenchmarkError, ImageError, MissingDependencyError
+from eyechart.benchmarks._unread import absence_of
+from eyechart.errors import BenchmarkError, MissingDependencyError
+from eyechart.images.decode import examine
 from eyechart.images.hash import file_sha256
-from eyechart.images.probe import ImageForm, describe_stream
 from eyechart.schema import ImageRef, Value, content_sha256
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ MAX_KEPT = 64
 _FOOTER_BYTES = 8
 _SUFFIXES = {"image/jpeg": ".jpg", "image/png": ".png", "image/tiff": ".tif", "image/webp": ".webp"}
 # Raise it with any change of what an index holds.
-_INDEX_VERSION = 1
+_INDEX_VERSION = 2
 
 
 class ParquetRow(Value, frozen=True):
@@ -152,15 +153,15 @@ class ParquetRows:
                 for row, (content, values) in enumerate(self._rows_of(number, group, None)):
                     at += 1
                     place = f"{path.parent.name}/{path.name}: row {at}"
-                    form = _form(content, place)
+                    image, form = examine(content, place)
                     yield ParquetRow(
                         place=place,
                         values=values,
-                        image=_named(content, form),
+                        image=image,
                         file=number,
                         group=group,
                         row=row,
-                        has_alpha=form.has_alpha,
+                        has_alpha=form is not None and form.has_alpha,
                     )
 
     def _rows_of(self, file: int, group: int, columns: list[str] | None) -> Iterator[tuple[bytes, dict[str, object]]]:
@@ -220,27 +221,9 @@ def _bytes_of(cell: object, path: Path) -> bytes:
     if isinstance(given, bytes):
         return given
     name = cell.get("path") if isinstance(cell, dict) else None
-    if isinstance(name, str) and (path.parent / name).is_file():
+    if isinstance(name, str) and not absence_of(path.parent / name, name):
         return (path.parent / name).read_bytes()
-    raise BenchmarkError(f"{path}: a row has no picture", hint="give files that hold their pictures")
-
-
-def _form(content: bytes, place: str) -> ImageForm:
-    try:
-        return describe_stream(content, place)
-    except ImageError as error:
-        raise BenchmarkError(error.message, hint=error.hint) from error
-
-
-def _named(content: bytes, form: ImageForm) -> ImageRef:
-    return ImageRef(
-        file_sha256=hashlib.sha256(content).hexdigest(),
-        size=form.size,
-        media_type=form.media_type,
-        n_bytes=len(content),
-        exif_orientation=form.exif_orientation,
-        is_plain=form.is_plain,
-    )
+    return b""  # which is no picture: its question is not asked
 
 
 def _fingerprint(path: Path) -> list[object]:

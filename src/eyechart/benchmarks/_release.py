@@ -133,7 +133,7 @@ def card_configs(card: Path) -> tuple[str, ...]:
     if not card.is_file():
         return ()
     _, _, rest = card.read_text(encoding="utf-8", errors="replace").partition("---\n")
-    return tuple(_CONFIG_NAME.findall(rest.partition("\n---")[0]))
+    return tuple(dict.fromkeys(_CONFIG_NAME.findall(rest.partition("\n---")[0])))
 
 
 def read_json(root: Path, name: str) -> object:
@@ -252,7 +252,17 @@ def as_size(values: Mapping[str, object]) -> Size | None:
 
 
 def as_choices(value: object) -> tuple[str, ...]:
-    """Return the options of a row: a list, or an object by letter; empty for anything else."""
+    """Return the options of a row: a list, an object by letter, or either as JSON text; empty for anything else.
+
+    Example:
+        >>> as_choices('["red", "blue"]'), as_choices({"A": "red"}), as_choices("red, blue")
+        (('red', 'blue'), ('red',), ())
+    """
+    if isinstance(value, str) and value.lstrip()[:1] in {"[", "{"}:
+        try:
+            value = decode_json(value.encode(), "choices")
+        except BenchmarkError:
+            return ()
     if isinstance(value, Mapping):
         value = [value[letter] for letter in sorted(value)]
     return tuple(str(entry) for entry in value) if isinstance(value, list | tuple) else ()

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from eyechart.benchmarks._boxes import BoxFormat
 from eyechart.benchmarks._given_boxes import read_boxes, with_boxes
+from eyechart.benchmarks._unread import refuse_if_none_can_be_read
 from eyechart.errors import BenchmarkError, UsageError
 from eyechart.images.hash import file_sha256
 from eyechart.registry import unknown_name
@@ -26,6 +27,7 @@ class SourceBenchmark:
     ) -> None:
         if not questions:
             raise BenchmarkError(f"{identity.name} holds no question", hint="check --data and the options that select")
+        refuse_if_none_can_be_read([(f"{identity.name}/{question.id}", question.image) for question in questions])
         self.identity, self.warnings = identity, tuple(warnings)
         self._questions, self._path_of = tuple(questions), path_of
         self._shown = {question.image.file_sha256 for question in questions}

@@ -1,29 +1,48 @@
-"""Question files as rows: JSONL, JSON, CSV, TSV and parquet, each row with the place to name in an error."""
+"""Question files as rows: JSONL, JSON, CSV, TSV, parquet and xlsx, each row with the place to name in an error."""
 
+import codecs
 import csv
+import io
 import json
-from collections.abc import Callable, Iterator
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
+from eyechart.benchmarks._cells import Row, SpelledFloat, check_names, has_half_characters, is_absent
+from eyechart.benchmarks._spreadsheets import read_sheet
 from eyechart.errors import BenchmarkError, MissingDependencyError, UsageError
 
+if TYPE_CHECKING:
+    import pyarrow
+
 SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
+MORE_SUFFIXES = (*SUFFIXES, ".ndjson", ".xlsx")
+"""What is read where the file itself is named, or a folder holds nothing else."""
+
+Encoding = Literal[
+    "utf-8", "utf-16", "utf-16-le", "utf-16-be", "cp1252", "latin-1", "gb18030", "shift_jis", "big5", "euc-kr"
+]
 
 # Some tables carry whole pictures in their cells; the csv module's own limit is 128 KiB.
 _MAX_CELL_CHARACTERS = 1 << 30
 _ROWS_AT_ONCE = 256
+_PICTURE_ROWS_AT_ONCE = 4
 _BUFFER_BYTES = 1 << 20
-
-
-class Row(NamedTuple):
-    """One row of a question file. ``place`` is file and line (CSV, JSONL) or file and row, counted from 1."""
-
-    place: str
-    values: dict[str, object]
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_WRAPPERS = ("data", "questions", "samples", "annotations", "examples", "rows", "items", "test")
+_NAMES_A_QUESTION = frozenset({"question", "query", "text", "prompt", "problem", "conversations", "messages"})
+_N_SHOWN_BYTES = 24
 
 
 def find_question_file(data: Path, name: str | None, example: str) -> Path:
@@ -43,7 +62,9 @@ def find_question_file(data: Path, name: str | None, example: str) -> Path:
         raise UsageError(f"{data} does not exist", hint="check the path given as data")
     if name is not None:
         return data / name
-    found = sorted(path for path in data.iterdir() if path.suffix.lower() in SUFFIXES and path.is_file())
+    files = sorted(path for path in data.iterdir() if path.is_file())
+    found = [path for path in files if path.suffix.lower() in SUFFIXES]
+    found = found or [path for path in files if path.suffix.lower() in MORE_SUFFIXES]
     if len(found) != 1:
         names = ", ".join(path.name for path in found) or "none"
         raise UsageError(
@@ -53,31 +74,50 @@ def find_question_file(data: Path, name: str | None, example: str) -> Path:
     return found[0]
 
 
-def read_rows(path: Path, *, rows_at_once: int = _ROWS_AT_ONCE) -> Iterator[Row]:
+def read_rows(
+    path: Path,
+    *,
+    rows_at_once: int | None = None,
+    encoding: Encoding | None = None,
+    is_spelled: bool = False,
+    is_quoted: bool = True,
+    suffix: str | None = None,
+) -> Iterator[Row]:
     """Yield the rows of a question file, one at a time for JSONL, CSV and TSV.
 
     Args:
         path: The file; its suffix decides how it is read.
         rows_at_once: Rows of a parquet file in memory at once; few where they carry pictures.
+        encoding: How text files are encoded; UTF-8, or what a mark at their beginning says, if None.
+        is_spelled: Whether numbers with a point remember their spelling, a key that stands twice in an object is
+            refused, and NaN is read as nothing.
+        is_quoted: Whether quotes may stand around the cells of a TSV file.
+        suffix: Read it as if its name ended so, where its content told what it is.
 
     Raises:
         BenchmarkError: If the file cannot be read, has an unknown suffix, or a row is damaged.
         MissingDependencyError: If the file is parquet and pyarrow is not installed.
     """
+    decode = _spelled_json if is_spelled else decode_json
     readers: dict[str, Callable[[Path], Iterator[Row]]] = {
-        ".jsonl": _jsonl,
-        ".json": _json,
-        ".csv": partial(_separated, delimiter=","),
-        ".tsv": partial(_separated, delimiter="\t"),
-        ".parquet": partial(_parquet, rows_at_once=rows_at_once),
+        ".jsonl": partial(_jsonl, encoding=encoding, decode=decode),
+        ".ndjson": partial(_jsonl, encoding=encoding, decode=decode),
+        ".json": partial(_json, encoding=encoding, decode=decode),
+        ".csv": partial(_separated, encoding=encoding, delimiter=","),
+        ".tsv": partial(_separated, encoding=encoding, delimiter="\t", is_quoted=is_quoted),
+        ".parquet": partial(_parquet, rows_at_once=rows_at_once, is_spelled=is_spelled),
+        ".xlsx": partial(read_sheet, is_strict=True),
     }
-    reader = readers.get(path.suffix.lower())
+    reader = readers.get(suffix or path.suffix.lower())
     if reader is None:
         raise BenchmarkError(f"{path}: no question file ({path.suffix or 'no suffix'})", hint=_one_of())
     try:
         yield from reader(path)
     except OSError as error:
         raise BenchmarkError(f"{path} cannot be read ({error.strerror or error})", hint="check the path") from error
+
+
+# --- JSON -------------------------------------------------------------------------------------------------------------
 
 
 def decode_json(text: bytes, place: str) -> object:
@@ -87,40 +127,155 @@ def decode_json(text: bytes, place: str) -> object:
         BenchmarkError: If it is none; the message names the place and the byte.
     """
     try:
-        return msgspec.json.decode(text.removeprefix(b"\xef\xbb\xbf"))
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return msgspec.json.decode(text.removeprefix(codecs.BOM_UTF8))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BenchmarkError(f"{place}: not JSON ({error})", hint="repair or remove what stands there") from error
 
 
-def _jsonl(path: Path) -> Iterator[Row]:
-    with path.open("rb") as lines:
+def _spelled_json(text: bytes, place: str) -> object:
+    """Decode JSON whose numbers are shown as they stand in the file.
+
+    Raises:
+        BenchmarkError: If it is none, a key stands twice in an object, or a character is cut in two (a lone surrogate).
+    """
+    try:
+        found = _SPELLED.decode(text.removeprefix(codecs.BOM_UTF8).decode())
+    except (ValueError, RecursionError) as error:
+        raise BenchmarkError(f"{place}: not JSON ({error})", hint="repair or remove what stands there") from error
+    # Only an escape can bring a lone surrogate into a text that was UTF-8.
+    if b"\\u" in text and has_half_characters(found):
+        raise BenchmarkError(
+            f"{place}: not JSON (half a character: a lone surrogate such as \\ud83d)", hint="write the file again"
+        )
+    return found
+
+
+class _TwiceError(ValueError):
+    """A key that stands twice in one object."""
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        twice = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
+        raise _TwiceError(f"key {twice!r} stands twice in one object")
+    return found
+
+
+def _absent(name: str) -> None:
+    """Read NaN, which Python and pandas write for a missing value, as nothing.
+
+    Raises:
+        ValueError: For an infinite number.
+    """
+    if name != "NaN":
+        raise ValueError(f"{name} is no number")
+
+
+_SPELLED = json.JSONDecoder(object_pairs_hook=_once, parse_float=SpelledFloat, parse_constant=_absent)
+
+
+def _jsonl(path: Path, encoding: Encoding | None, decode: Callable[[bytes, str], object]) -> Iterator[Row]:
+    if _first_character(path) == "[":
+        yield from _json(path, encoding, decode)
+        return
+    with _open_lines(path, encoding) as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip():
                 place = f"{path}:{number}"
-                yield Row(place, _object(decode_json(line, place), place))
+                yield Row(place, _object(_decoded(line, place, path, decode), place))
 
 
-def _json(path: Path) -> Iterator[Row]:
-    rows = decode_json(path.read_bytes(), str(path))
-    if not isinstance(rows, list):
-        raise BenchmarkError(
-            f"{path}: holds {type(rows).__name__}, not a list", hint="write a JSON list with one object per question"
-        )
-    for number, row in enumerate(rows, start=1):
+def _decoded(line: bytes, place: str, path: Path, decode: Callable[[bytes, str], object]) -> object:
+    try:
+        return decode(line, place)
+    except BenchmarkError as error:
+        if isinstance(error.__cause__, UnicodeDecodeError) or not _is_utf8(line):
+            raise not_utf8(path) from error
+        raise
+
+
+def _json(path: Path, encoding: Encoding | None, decode: Callable[[bytes, str], object]) -> Iterator[Row]:
+    content = path.read_bytes()
+    how = encoding or _encoding_of(content) or json.detect_encoding(content)
+    if how not in {"utf-8", "utf-8-sig"}:
+        content = _recoded(content, how, path)
+    try:
+        found = _decoded(content, str(path), path, decode)
+    except BenchmarkError:
+        first, _, rest = content.partition(b"\n")
+        if not (first.lstrip().startswith(b"{") and first.rstrip().endswith(b"}") and rest.strip()):
+            raise
+        for number, line in enumerate(content.split(b"\n"), start=1):  # JSON lines under another name
+            if line.strip():
+                place = f"{path}:{number}"
+                yield Row(place, _object(_decoded(line, place, path, decode), place))
+        return
+    for number, row in enumerate(_rows_in(found, path), start=1):
         place = f"{path}: item {number}"
         yield Row(place, _object(row, place))
 
 
-def _separated(path: Path, delimiter: str) -> Iterator[Row]:
+def _rows_in(found: object, path: Path) -> Sequence[object]:
+    """Return the rows of a JSON file: a list, a list in a wrapper, a table by columns, or questions by their ids."""
+    if isinstance(found, list):
+        return found
+    if not isinstance(found, dict):
+        raise BenchmarkError(
+            f"{path}: holds {type(found).__name__}, not a list", hint="write a JSON list with one object per question"
+        )
+    if {"images", "annotations", "categories"} <= set(found):
+        raise BenchmarkError(
+            f"{path}: a COCO file holds boxes and classes, but no questions",
+            hint="write a question file, and give the boxes with --boxes or in a column box",
+        )
+    if set(found) >= {"columns", "data"} and isinstance(found["columns"], list):
+        raise BenchmarkError(
+            f"{path}: a table split into columns and data", hint="write one object per question (orient='records')"
+        )
+    lists = [name for name in _WRAPPERS if isinstance(found.get(name), list)]
+    if len(lists) == 1:
+        rows = found[lists[0]]
+        return rows if isinstance(rows, list) else []
+    if found and all(isinstance(value, dict) for value in found.values()):
+        return _rows_by_name(found)
+    what = f"{len(lists)} lists ({', '.join(lists)})" if lists else "dict"
+    raise BenchmarkError(f"{path}: holds {what}, not a list", hint="write a JSON list with one object per question")
+
+
+def _rows_by_name(found: dict[str, dict[str, object]]) -> list[object]:
+    """Return the rows of an object of objects: cells by column and row as pandas writes them, or questions by id."""
+    if _NAMES_A_QUESTION & {name.casefold() for name in found}:
+        numbers = dict.fromkeys(key for column in found.values() for key in column)
+        return [{name: column.get(key) for name, column in found.items()} for key in numbers]
+    return [row if "id" in row else {"id": name, **row} for name, row in found.items()]
+
+
+def _object(value: object, place: str) -> dict[str, object]:
+    if not isinstance(value, dict):
+        what = json.dumps(value, ensure_ascii=False)[:60]
+        raise BenchmarkError(f"{place}: {what} is no JSON object", hint='write one {"image": …, "question": …}')
+    return value
+
+
+# --- CSV and TSV ------------------------------------------------------------------------------------------------------
+
+
+def _separated(path: Path, encoding: Encoding | None, delimiter: str, *, is_quoted: bool = True) -> Iterator[Row]:
     kind, comma = ("TSV", "tab") if delimiter == "\t" else ("CSV", "comma")
-    with path.open(encoding="utf-8-sig", newline="") as lines:
-        reader = csv.DictReader(lines, strict=True, delimiter=delimiter)
-        if delimiter == ",":
-            _check_separator(reader, path)
+    quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if is_quoted else csv.QUOTE_NONE
+    with _open_text(path, encoding) as lines:
+        reader = csv.DictReader(lines, strict=True, delimiter=delimiter, quoting=quoting)
+        header = None
         while True:
             try:
+                if header is None:
+                    header = reader.fieldnames or ()
+                    _check_header(header, path, delimiter)
                 row = next_row(reader)
-            except (csv.Error, UnicodeDecodeError) as error:
+            except UnicodeDecodeError as error:
+                raise _undecodable(path, encoding, error) from error
+            except csv.Error as error:
                 place = f"{path}:{reader.line_num + 1}"
                 raise BenchmarkError(f"{place}: not {kind} ({error})", hint=f"save the file as UTF-8 {kind}") from error
             if row is None:
@@ -142,17 +297,28 @@ def next_row(reader: "csv.DictReader[str]") -> dict[str, str] | None:
         csv.field_size_limit(earlier_limit)
 
 
-def _check_separator(reader: "csv.DictReader[str]", path: Path) -> None:
-    """Refuse a file whose header is one cell that other separators would divide, as some spreadsheets write it."""
-    try:
-        header = reader.fieldnames or ()
-    except (csv.Error, UnicodeDecodeError):
-        return  # said with its line where the rows are read
-    for separator, name in ((";", "semicolons"), ("\t", "tabs")):
-        if len(header) == 1 and separator in header[0]:
+def _check_header(header: Sequence[str], path: Path, delimiter: str) -> None:
+    """Refuse a header that names a column twice, or that other separators would divide."""
+    check_names(header, f"{path}:1")
+    for separator, name in ((";", "semicolons"), ("\t", "tabs"), (",", "commas")):
+        if len(header) == 1 and separator != delimiter and separator in header[0]:
+            own, kind = ("tabs", "tab-separated TSV") if delimiter == "\t" else ("commas", "comma-separated CSV")
             raise BenchmarkError(
-                f"{path}:1: the cells are divided by {name}, not by commas", hint="save the file as comma-separated CSV"
+                f"{path}:1: the cells are divided by {name}, not by {own}", hint=f"save the file as {kind}"
             )
+
+
+def splits_at_every_tab(path: Path, encoding: Encoding | None) -> bool:
+    """Return whether a TSV file has quotes, and as many cells in every line as in its header if they mean nothing."""
+    widths, has_quotes = set[int](), False
+    try:
+        with _open_text(path, encoding) as lines:
+            for line in filter(str.strip, lines):
+                widths.add(line.rstrip("\r\n").count("\t"))
+                has_quotes = has_quotes or line.startswith('"') or '\t"' in line
+    except UnicodeDecodeError:
+        return False
+    return has_quotes and len(widths) == 1 and widths != {0}
 
 
 def _complete(row: dict[str, str], place: str, comma: str) -> dict[str, object]:
@@ -164,7 +330,106 @@ def _complete(row: dict[str, str], place: str, comma: str) -> dict[str, object]:
     return {column: cell if cell != "" else None for column, cell in row.items()}
 
 
-def _parquet(path: Path, rows_at_once: int) -> Iterator[Row]:
+def _first_character(path: Path) -> str:
+    """Return the first character of a text file that is no blank, "" where there is none or it is not UTF-8."""
+    with path.open("rb") as stream:
+        return stream.read(64).removeprefix(codecs.BOM_UTF8).lstrip()[:1].decode("ascii", "replace")
+
+
+# --- encodings --------------------------------------------------------------------------------------------------------
+
+
+def _encoding_of(head: bytes) -> str | None:
+    """Return what a mark at the beginning of a file says of its encoding, None where there is no mark."""
+    return next((name for mark, name in _MARKS if head.startswith(mark)), None)
+
+
+def _encoding(path: Path, given: Encoding | None) -> str:
+    if given is not None:
+        return given
+    with path.open("rb") as stream:
+        head = stream.read(4096)
+    marked = _encoding_of(head)
+    if marked is None and b"\0" in head:
+        order = "utf-16-le" if head[1::2].count(0) >= head[::2].count(0) else "utf-16-be"
+        raise BenchmarkError(
+            f"{path}:1: not UTF-8 at byte {head.index(0)}: a zero byte; is it UTF-16 without a mark?",
+            hint=f"--option encoding={order}, or save the file as UTF-8",
+        )
+    return marked or "utf-8"
+
+
+def _open_text(path: Path, encoding: Encoding | None) -> io.TextIOWrapper:
+    return path.open(encoding=_encoding(path, encoding), newline="")
+
+
+def _open_lines(path: Path, encoding: Encoding | None) -> io.BufferedReader | io.BytesIO:
+    """Return a stream of lines in UTF-8."""
+    how = _encoding(path, encoding)
+    if how in {"utf-8", "utf-8-sig"}:
+        return path.open("rb")
+    return io.BytesIO(_recoded(path.read_bytes(), how, path))
+
+
+def _recoded(content: bytes, encoding: str, path: Path) -> bytes:
+    try:
+        return content.decode(encoding).encode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise BenchmarkError(
+            f"{path}: not {encoding} at byte {error.start}", hint="name the encoding with --option encoding=…"
+        ) from error
+
+
+def _undecodable(path: Path, encoding: Encoding | None, error: UnicodeDecodeError) -> BenchmarkError:
+    if encoding is None and _encoding(path, None) in {"utf-8", "utf-8-sig"}:
+        return not_utf8(path)
+    return BenchmarkError(f"{path}: not {error.encoding} ({error.reason})", hint="--option encoding=…")
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def not_utf8(path: Path) -> BenchmarkError:
+    """Return the error for a file that is not UTF-8: line, byte, and how other encodings read what stands there."""
+    offset = 0
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                line.decode()
+            except UnicodeDecodeError as error:
+                around = line[max(0, error.start - _N_SHOWN_BYTES) : error.start + _N_SHOWN_BYTES].strip()
+                readings = [(name, _read_as(around, name)) for name in ("cp1252", "gb18030")]
+                told = ", ".join(f"as {name} it reads {text!r}" for name, text in readings if text)
+                best = next((name for name, text in readings if text), "latin-1")
+                return BenchmarkError(
+                    f"{path}:{number}: not UTF-8 at byte {offset + error.start}{'; ' if told else ''}{told}",
+                    hint=f"--option encoding={best}, or save the file as UTF-8",
+                )
+            offset += len(line)
+    return BenchmarkError(f"{path}: not UTF-8", hint="save the file as UTF-8")
+
+
+def _read_as(around: bytes, encoding: str) -> str | None:
+    """Return bytes as another encoding reads them, None where it cannot; a character cut at either end is left out."""
+    for first in range(2):
+        for last in range(2):
+            try:
+                text = around[first : len(around) - last].decode(encoding)
+            except UnicodeDecodeError:
+                continue
+            return text if text.isprintable() else None
+    return None
+
+
+# --- parquet and xlsx -------------------------------------------------------------------------------------------------
+
+
+def _parquet(path: Path, rows_at_once: int | None, *, is_spelled: bool) -> Iterator[Row]:
     try:
         import pyarrow  # deferred: an extra
         import pyarrow.parquet
@@ -174,20 +439,42 @@ def _parquet(path: Path, rows_at_once: int) -> Iterator[Row]:
         number = 0
         # Without a buffer a whole row group, pictures included, is read before its first row; threads take two.
         with pyarrow.parquet.ParquetFile(path, buffer_size=_BUFFER_BYTES, pre_buffer=False) as table:
+            schema = table.schema_arrow
+            check_names(schema.names, str(path))
+            short = {name for name in schema.names if "float" in str(schema.field(name).type)} if is_spelled else ()
+            has_bytes = any("binary" in str(schema.field(name).type) for name in schema.names)
+            rows_at_once = rows_at_once or (_PICTURE_ROWS_AT_ONCE if has_bytes else _ROWS_AT_ONCE)
             for batch in table.iter_batches(batch_size=rows_at_once, use_threads=False):
+                columns = {name: _as_stored(batch.schema.field(name).type) for name in short}
                 for values in batch.to_pylist():
                     number += 1
+                    for name, respell in columns.items():
+                        if respell is not None:
+                            values[name] = respell(values[name])
                     yield Row(f"{path}: row {number}", values)
-    except pyarrow.ArrowException as error:
+    except (pyarrow.ArrowException, UnicodeDecodeError) as error:
         raise BenchmarkError(f"{path}: not parquet ({error})", hint="was the file copied completely?") from error
 
 
-def _object(value: object, place: str) -> dict[str, object]:
-    if not isinstance(value, dict):
-        shown = json.dumps(value, ensure_ascii=False)[:60]
-        raise BenchmarkError(f"{place}: {shown} is no JSON object", hint='write one {"image": …, "question": …}')
-    return value
+def _as_stored(kind: "pyarrow.DataType") -> Callable[[object], object] | None:
+    """Return what spells numbers of 16 or 32 bits as short as they are stored: 0.1, and not 0.10000000149011612."""
+    text = str(kind)
+    bits = next((name for name in ("halffloat", "float") if re.search(rf"\b{name}\b", text)), None)
+    if bits is None:
+        return None
+    import numpy as np
+
+    stored = np.float16 if bits == "halffloat" else np.float32
+
+    def respell(cell: object) -> object:
+        if isinstance(cell, list):
+            return [respell(entry) for entry in cell]
+        if isinstance(cell, float) and not cell.is_integer() and not is_absent(cell):
+            return SpelledFloat(str(stored(cell)))
+        return cell
+
+    return respell
 
 
 def _one_of() -> str:
-    return f"question files end in {', '.join(SUFFIXES)}"
+    return f"question files end in {', '.join(MORE_SUFFIXES)}"

@@ -2,7 +2,6 @@
 
 import base64
 import binascii
-import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,17 +9,19 @@ from typing import NamedTuple
 
 import msgspec
 
+from eyechart.benchmarks._cells import Row
 from eyechart.benchmarks._release import MEDIA_TYPES
-from eyechart.benchmarks._tables import Row, read_rows
+from eyechart.benchmarks._tables import read_rows
+from eyechart.benchmarks._unread import absence_of, shortened
 from eyechart.errors import BenchmarkError, ImageError
-from eyechart.images.files import write_pieces
-from eyechart.images.probe import describe_stream
+from eyechart.images.decode import examine, unread_image
+from eyechart.images.files import read_whole, write_pieces
 from eyechart.schema import ImageRef, JsonObject, content_sha256
 
 # VLMEvalKit writes another row's index in place of a picture that it repeats; no picture is as short as that.
 MAX_REFERENCE_CHARACTERS = 64
 _INDEX_NAME = "rows.jsonl"
-_INDEX_VERSION = 1
+_INDEX_VERSION = 2
 _PICTURE_ROWS_AT_ONCE = 4
 _SUFFIXES = {"image/jpeg": ".jpg", "image/tiff": ".tif"} | {
     kind: suffix for suffix, kind in MEDIA_TYPES.items() if kind not in {"image/jpeg", "image/tiff"}
@@ -82,7 +83,7 @@ def unpack_table(table: Path, columns: Sequence[str], folder: Path | None = None
         folder: Where pictures and index go; ``<table>.images`` beside the table if None.
 
     Raises:
-        BenchmarkError: If the table or a picture is damaged; the message names file and row.
+        BenchmarkError: If the table is damaged; the message names file and row.
         StoreError: If the folder cannot be written.
         MissingDependencyError: If the table is parquet and pyarrow is not installed.
     """
@@ -95,7 +96,9 @@ def unpack_table(table: Path, columns: Sequence[str], folder: Path | None = None
     known = _read_index(folder, header)
     if known is None:
         known = tuple(_unpacked(table, columns, folder))
-        _write_index(folder, msgspec.structs.replace(header, n_rows=len(known)), known)
+        if not any(ref is not None and ref.fault for row in known for ref in row.pictures.values()):
+            # What cannot be read is looked at again each time: it may be mended without a change of the table.
+            _write_index(folder, msgspec.structs.replace(header, n_rows=len(known)), known)
     return UnpackedTable(known, folder)
 
 
@@ -125,22 +128,14 @@ def _reference(cell: object) -> str | None:
 
 def _kept(row: Row, column: str, table: Path, folder: Path) -> ImageRef | None:
     """Write the picture of a cell and return what it is, None for an empty cell."""
-    place = f"{row.place}, column {column}"
-    content = _bytes_of(row.values[column], place, table)
+    place = f"{row.place.replace(str(table), table.name)}, column {column}"
+    try:
+        content = _bytes_of(row.values[column], place, table)
+    except ImageError as error:
+        return unread_image(error.message)
     if content is None:
         return None
-    try:
-        form = describe_stream(content, place)
-    except ImageError as error:
-        raise BenchmarkError(error.message, hint=error.hint) from error
-    image = ImageRef(
-        file_sha256=hashlib.sha256(content).hexdigest(),
-        size=form.size,
-        media_type=form.media_type,
-        n_bytes=len(content),
-        exif_orientation=form.exif_orientation,
-        is_plain=form.is_plain,
-    )
+    image, _ = examine(content, place)
     path = folder / _file_name(image)
     if not path.is_file() or path.stat().st_size != len(content):
         write_pieces(path, [content])
@@ -163,7 +158,7 @@ def _bytes_of(cell: object, place: str, table: Path) -> bytes | None:
     try:
         return base64.b64decode(cell.partition("base64,")[2] or cell, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise BenchmarkError(f"{place}: no base64 ({error})", hint="was the file copied completely?") from error
+        raise ImageError(f"{place}: no base64 ({error})") from error
 
 
 def _file_bytes(name: str, place: str, table: Path) -> bytes:
@@ -171,16 +166,16 @@ def _file_bytes(name: str, place: str, table: Path) -> bytes:
     root = Path(os.path.normpath(table.parent.absolute()))
     path = Path(os.path.normpath(root / name))
     if not path.is_relative_to(root):
-        raise BenchmarkError(f"{place}: {name!r} lies outside {root}", hint="give paths inside the table's folder")
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        hint = "a picture, the index of an earlier row, or a path beside the table is read"
-        raise BenchmarkError(f"{place}: {name!r} is neither ({error.strerror})", hint=hint) from error
+        hint = "give paths inside the table's folder"
+        raise BenchmarkError(f"{place}: {shortened(name)!r} lies outside {root}", hint=hint)
+    absence = absence_of(path, name)
+    if absence:
+        raise ImageError(f"{place}: neither a picture nor the index of an earlier row, and as a path: {absence}")
+    return read_whole(path, f"{place}: {shortened(name)}")
 
 
 def _file_name(image: ImageRef) -> str:
-    return f"{image.file_sha256}{_SUFFIXES[image.media_type]}"
+    return image.file_sha256 + _SUFFIXES.get(image.media_type, "")
 
 
 def _read_index(folder: Path, header: _Header) -> tuple[UnpackedRow, ...] | None:

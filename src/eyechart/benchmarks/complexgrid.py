@@ -10,8 +10,8 @@ from eyechart.benchmarks._distractors import Candidate, Choice, Similarity, choo
 from eyechart.benchmarks._grid_questions import GridBenchmark, stored_options
 from eyechart.benchmarks._hub_grids import HubGrids, find_hub_grids
 from eyechart.benchmarks._needles import Needle, NeedleOptions, needle_source, read_needles
-from eyechart.errors import ImageError, UsageError
-from eyechart.images.probe import probe_image
+from eyechart.errors import UsageError
+from eyechart.images.decode import examine
 from eyechart.kinds import AskDefaults
 from eyechart.schema import BenchmarkIdentity, ImageRef, Question, content_sha256
 
@@ -69,7 +69,9 @@ class ComplexGridKind:
             return stored
         file = read_needles(needle_source(data, options, _NAME), options, options.caption_column, None)
         needles = [_candidate(needle) for needle in file.needles]
-        pool = needles if options.distractors is None else _pictures(Path(options.distractors))
+        # A picture that cannot be read surrounds no other needle.
+        whole = [candidate for candidate in needles if not candidate.image.fault]
+        pool = whole if options.distractors is None else _pictures(Path(options.distractors))
         chosen = _choose(file.needles, pool, options)
         questions = tuple(_question(needle, chosen[needle.id]) for needle in file.needles)
         return GridBenchmark(
@@ -109,7 +111,15 @@ def _choose(
             "similar distractors need an embedding model", hint="--option embedding=my_clip.py:embed, or choice=random"
         )
     similarity = Similarity(load_embedding(options.embedding), options.embedding)
-    return {needle.id: similarity.choose(needle.id, _candidate(needle), pool, n_wanted) for needle in needles}
+    seen = [candidate for candidate in pool if similarity.can_see(candidate)]
+
+    def chosen(needle: Needle) -> tuple[ImageRef, ...]:
+        one = _candidate(needle)
+        if one.image.fault is None and similarity.can_see(one):
+            return similarity.choose(needle.id, one, seen, n_wanted)
+        return choose_at_random(needle.id, one, seen, n_wanted, options.seed)  # nothing is like it, and it is not asked
+
+    return {needle.id: chosen(needle) for needle in needles}
 
 
 def _pictures(folder: Path) -> list[Candidate]:
@@ -122,9 +132,8 @@ def _pictures(folder: Path) -> list[Candidate]:
         raise UsageError(f"distractors {folder} is no folder", hint="give a folder of pictures")
     found = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        try:
-            image = probe_image(path)
-        except ImageError:
+        image, _ = examine(path, path.name)
+        if image.fault:
             continue  # a licence, a list, a damaged file: not needed, since enough others must be there
         found.append(Candidate(image, path, image.file_sha256))
     return found

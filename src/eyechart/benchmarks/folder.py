@@ -1,46 +1,88 @@
-"""Your own questions: a JSONL, JSON, CSV or parquet file beside your pictures."""
+"""Your own questions: a JSONL, JSON, CSV, TSV, parquet or xlsx file beside your pictures."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from string import ascii_uppercase
+from typing import Literal
 
 import msgspec
 
-from eyechart.benchmarks._answers import AnswerForm
+from eyechart.benchmarks._answers import Answer, AnswerForm, settle
 from eyechart.benchmarks._boxes import BoxFormat, GivenBox, check_convention, crosses_border, to_xyxy
-from eyechart.benchmarks._rows import Columns, Draft, Pictures, RowRules, draft_of
-from eyechart.benchmarks._tables import find_question_file, read_rows
+from eyechart.benchmarks._cells import Row, plain, shown
+from eyechart.benchmarks._columns import NAMES, Columns, Role
+from eyechart.benchmarks._conversations import SystemTurn
+from eyechart.benchmarks._faults import Faults, some_places
+from eyechart.benchmarks._options import EmptyOptions, OptionLetters, OptionRules
+from eyechart.benchmarks._picture_cells import OfRow, SeveralPicturesError
+from eyechart.benchmarks._rows import Draft, Keep, Listed, Pictures, RowReader, RowRules
+from eyechart.benchmarks._tables import Encoding, find_question_file, read_rows, splits_at_every_tab
+from eyechart.benchmarks._unread import refuse_if_none_can_be_read
 from eyechart.errors import BenchmarkError, UsageError
 from eyechart.geometry import clip
 from eyechart.images.hash import file_sha256
+from eyechart.kinds import AskDefaults
 from eyechart.schema import BenchmarkIdentity, ImageRef, Question, TargetPolicy, content_sha256
 
 __all__ = ["FolderKind"]
 
 # Where the bytes lie is no part of which questions are asked.
 _PATH_OPTIONS = frozenset({"file", "image_root"})
+_COLUMN_OPTIONS = {
+    "id_column": "id",
+    "image_column": "image",
+    "question_column": "question",
+    "choices_column": "choices",
+    "answer_column": "answer",
+    "box_column": "box",
+    "group_column": "image_group",
+    "task_column": "task",
+    "source_column": "source",
+}
+# Options of the first version are recorded always, as they were from the first.
+_ALWAYS_RECORDED = frozenset({"box_format", "choices_separator", "answer_form", "target_policy", *_COLUMN_OPTIONS})
 _EXAMPLE = "say which one, for example --option file=mine.csv"
+_PROMPT = "letter_normalized"
+_FREE_SCORER, _LETTER_SCORER = "vqa_soft", "option_letter"
+
+
+SeveralPictures = Literal["refuse", "skip"]
 
 
 class FolderOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a question file is to be read.
 
+    A column that is named here is the only one of its kind; without a name the common ones are looked for (``id``,
+    ``question_id``, …; ``options``, ``A``, ``option_a``, …): ``docs/question-files.md`` lists them.
+
     Args:
         box_format: Convention of the boxes; it has no default, because a wrong guess looks right on many pictures.
         file: Name of the question file inside the folder; needed only if there are several.
         image_root: Folder that image paths count from, relative to the question file or absolute.
-        choices_separator: What separates the choices in a text cell that is no JSON list.
-        answer_form: Whether answers are letters, texts of a choice, or either.
+        choices_separator: What separates the choices in a text cell that is no list.
+        answer_form: Whether answers are letters, texts of a choice, or numbers counted from 0 or from 1; ``either``
+            lets the file show it.
         target_policy: Where a row has several boxes, views are built on their union or on the first.
         id_column: Column of the question id; rows are numbered if it is missing.
-        image_column: Column of the picture's path.
+        image_column: Column of the picture.
         question_column: Column of the question's text.
-        choices_column: Column of the options; without it, columns ``A``, ``B``, … are used.
+        choices_column: Column of the options.
         answer_column: Column of the right answer. A question without choices may have a column ``answers`` too: what
             is accepted, as a list, or as text with "|" between.
         box_column: Column of the target box or boxes.
         group_column: Column that says which questions share a picture; default the picture's content hash.
         task_column: Column of the task.
         source_column: Column of the source.
+        encoding: Encoding of a text file that is not UTF-8 and says nothing of it.
+        empty_options: What to do with an empty option before a filled one: refuse, or drop it. Then the others move
+            up, the right answer follows its text, and ``extra.source_letters`` keeps the letters of the file.
+        option_letters: Whether letters that all options carry are taken off (``auto``) or belong to them (``keep``).
+        listed: Which options count where the question's text lists others than the column, or in another order.
+        keep: Which rows are asked of a file that mixes questions with options (``choices``) and without (``free``).
+        pictures: What to do with rows of several pictures: refuse the file, or skip them.
+        system_turn: What to do with a system turn of a conversation, whose wording is not sent.
+        allow_hidden: Whether questions without a right answer are asked, and not scored.
     """
 
     box_format: BoxFormat | None = None
@@ -49,59 +91,76 @@ class FolderOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     choices_separator: str = "|"
     answer_form: AnswerForm = "either"
     target_policy: TargetPolicy = "union"
-    id_column: str = "id"
-    image_column: str = "image"
-    question_column: str = "question"
-    choices_column: str = "choices"
-    answer_column: str = "answer"
-    box_column: str = "box"
-    group_column: str = "image_group"
-    task_column: str = "task"
-    source_column: str = "source"
+    id_column: str | None = None
+    image_column: str | None = None
+    question_column: str | None = None
+    choices_column: str | None = None
+    answer_column: str | None = None
+    box_column: str | None = None
+    group_column: str | None = None
+    task_column: str | None = None
+    source_column: str | None = None
+    encoding: Encoding | None = None
+    empty_options: EmptyOptions = "refuse"
+    option_letters: OptionLetters = "auto"
+    listed: Listed = "refuse"
+    keep: Keep | None = None
+    pictures: SeveralPictures = "refuse"
+    system_turn: SystemTurn = "refuse"
+    allow_hidden: bool = False
 
     @property
     def row_rules(self) -> RowRules:
         """How cells are read."""
-        columns = Columns(
-            id=self.id_column,
-            image=self.image_column,
-            question=self.question_column,
-            choices=self.choices_column,
-            answer=self.answer_column,
-            box=self.box_column,
-            image_group=self.group_column,
-            task=self.task_column,
-            source=self.source_column,
+        columns = Columns(**{role: getattr(self, option) for option, role in _COLUMN_OPTIONS.items()})
+        return RowRules(
+            columns=columns,
+            options=OptionRules(self.choices_separator, self.empty_options, self.option_letters),
+            answer_form=self.answer_form,
+            listed=self.listed,
+            keep=self.keep,
+            system_turn=self.system_turn,
         )
-        return RowRules(columns, self.choices_separator, self.answer_form)
+
+    @property
+    def recorded(self) -> dict[str, object]:
+        """What a run stores of them."""
+        stored: dict[str, object] = msgspec.to_builtins(self)
+        left_out: dict[str, object] = msgspec.to_builtins(FolderOptions())
+        return {
+            name: value
+            for name, value in stored.items()
+            if name not in _PATH_OPTIONS and (name in _ALWAYS_RECORDED or value != left_out[name])
+        }
 
 
 class FolderBenchmark:
     """Questions of one file, all checked when it was opened.
 
-    ``warnings`` holds what the user should look at, such as boxes that fit another convention better.
+    ``warnings`` holds what the user should look at, such as boxes that fit another convention better; ``readings`` what
+    was chosen in reading the file. ``defaults`` names the scorer: ``vqa_soft`` where all questions are free.
     """
 
     identity: BenchmarkIdentity
     warnings: tuple[str, ...]
+    readings: tuple[str, ...]
+    defaults: AskDefaults
 
     def __init__(self, file: Path, options: FolderOptions) -> None:
         pictures = Pictures(file.parent / (options.image_root or "."))
-        drafts = [
-            draft_of(row, f"{number:06d}", options.row_rules, pictures)
-            for number, row in enumerate(read_rows(file), start=1)
-        ]
-        if not drafts:
-            raise BenchmarkError(f"{file} holds no question", hint="write one row per question")
-        _check_ids(drafts)
-        self.warnings = (*_check_boxes(drafts, options), *pictures.warnings())
-        self._questions = tuple(_question(draft, options) for draft in drafts)
-        self._paths = {draft.image.file_sha256: draft.image_path for draft in drafts}
-        stored: dict[str, object] = msgspec.to_builtins(options)
+        found = _read(file, options, pictures)
+        refuse_if_none_can_be_read([(draft.place, _own_picture(draft)[1]) for draft in found.drafts])
+        self.warnings = (*_check_boxes(found.drafts, options), *pictures.warnings())
+        self.readings = found.readings
+        self._pictures = pictures  # it may own the folder that some of them lie in
+        self._questions = tuple(_question(draft, found.golds.get(draft.place), options) for draft in found.drafts)
+        self._paths = {image.file_sha256: path for path, image in map(_own_picture, found.drafts) if image.file_sha256}
+        is_free = not any(question.choices for question in self._questions)
+        self.defaults = AskDefaults((), _PROMPT, _FREE_SCORER if is_free else _LETTER_SCORER)
         self.identity = BenchmarkIdentity(
             name="folder",
             revision=content_sha256([file_sha256(file)[0], sorted(self._paths)]),
-            options={name: value for name, value in stored.items() if name not in _PATH_OPTIONS},
+            options=options.recorded,
         )
 
     def questions(self) -> Iterator[Question]:
@@ -131,7 +190,7 @@ class FolderBenchmark:
 
 
 class FolderKind:
-    """Your own questions about your own pictures: JSONL, JSON, CSV or parquet."""
+    """Your own questions about your own pictures: JSONL, JSON, CSV, TSV, parquet or xlsx."""
 
     options = FolderOptions
 
@@ -150,51 +209,281 @@ class FolderKind:
         return FolderBenchmark(find_question_file(data, options.file, _EXAMPLE), options)
 
 
-def _check_ids(drafts: Sequence[Draft]) -> None:
+class _Found(msgspec.Struct, frozen=True):
+    """What a file holds: drafts to ask, the place of each right option by row, and what was chosen in reading."""
+
+    drafts: tuple[Draft, ...]
+    golds: dict[str, int]
+    readings: tuple[str, ...]
+
+
+def _read(file: Path, options: FolderOptions, pictures: Pictures) -> _Found:
+    """Read all rows; the file is refused, with every kind of fault in it, if any cannot be asked or scored.
+
+    Raises:
+        BenchmarkError: If there is such a row, or none at all.
+    """
+    reader = RowReader(options.row_rules, pictures)
+    faults, left_out = Faults(file), dict[str, list[str]]()
+    drafts: list[Draft] = []
+    rows, plainly = _rows(file, options)
+    n_rows = 0
+    for n_rows, row in enumerate(rows, start=1):
+        try:
+            drafts.append(reader.read(row, f"{n_rows:06d}"))
+        except BenchmarkError as error:
+            if isinstance(error, SeveralPicturesError) and options.pictures == "skip":
+                left_out.setdefault("several pictures", []).append(row.place)
+            else:
+                faults.add(error)
+    if not n_rows:
+        raise BenchmarkError(f"{file} holds no question", hint="write one row per question")
+    drafts = _with_shared_pictures(drafts, faults)
+    form = None
+    try:
+        form = settle([draft.answer for draft in drafts if draft.answer is not None])
+    except BenchmarkError as error:
+        faults.add(error)
+    drafts = _of_one_kind(drafts, options, faults, left_out)
+    golds = _golds(drafts, form, faults)
+    _check_answers(drafts, options, faults, file)
+    _check_ids(drafts, faults)
+    faults.refuse(n_rows)
+    if not drafts:
+        raise BenchmarkError(f"{file} holds no question besides those left out", hint="keep other rows")
+    columns = [(role, column) for role, column in reader.columns if _is_a_choice(role, column, options)]
+    told = ["quotes mean nothing in this TSV file"] if plainly else []
+    told += [_TOLD_FORMS[form]] if form in _TOLD_FORMS else []
+    told += [f"left out: {len(places)} with {why}, {some_places(places)}" for why, places in left_out.items()]
+    return _Found(tuple(drafts), golds, (*_chosen(drafts, columns), *told))
+
+
+def _chosen(drafts: Sequence[Draft], columns: Sequence[tuple[Role, str]]) -> Iterator[str]:
+    """Yield what was chosen in reading the rows, with how many it concerns, and the columns of other names."""
+    for what, n in Counter(what for draft in drafts for what in draft.chosen).items():
+        yield f"{what} ({n} row{'s' * (n > 1)})"
+    for role, column in columns:
+        yield f"{role} from column {column!r}"
+    if not any(draft.options for draft in drafts):
+        yield f"no question has options: the scorer is {_FREE_SCORER}"
+
+
+_TOLD_FORMS = {
+    "index0": "answers count from 0",
+    "index1": "answers count from 1",
+    "text": "whole numbers as answers are the texts of options",
+}
+
+
+def _is_a_choice(role: Role, column: str, options: FolderOptions) -> bool:
+    return getattr(options.row_rules.columns, role) is None and column != NAMES[role][0]
+
+
+def _rows(file: Path, options: FolderOptions) -> tuple[Iterator[Row], bool]:
+    """Return the rows, and whether quotes mean nothing in the file: a TSV file that is none with them."""
+    encoding = options.encoding
+    if file.suffix.lower() == ".tsv" and file.is_file() and splits_at_every_tab(file, encoding):
+        try:
+            for _ in read_rows(file, encoding=encoding, is_spelled=True):
+                pass
+        except BenchmarkError:
+            return read_rows(file, encoding=encoding, is_spelled=True, is_quoted=False), True
+    return read_rows(file, encoding=encoding, is_spelled=True), False
+
+
+def _with_shared_pictures(drafts: Sequence[Draft], faults: Faults) -> list[Draft]:
+    """Return the drafts with the pictures of the rows that they name."""
+    if not any(isinstance(draft.picture, OfRow) for draft in drafts):
+        return list(drafts)
+    by_id = {draft.id: draft for draft in drafts}
+    found = []
+    for draft in drafts:
+        picture, seen = draft.picture, {draft.id}
+        while isinstance(picture, OfRow):
+            owner = by_id.get(picture.key)
+            if owner is None or owner.id in seen:
+                break
+            seen.add(owner.id)
+            picture = owner.picture
+        if isinstance(picture, OfRow):
+            is_cycle = picture.key in by_id
+            what = "rows name each other in a circle" if is_cycle else "no file and no row of that id"
+            faults.add(
+                BenchmarkError(
+                    f"{draft.place}: image {shown(picture.key)}: {what}",
+                    hint="give a path, a picture in base64, or the id of a row that has one",
+                )
+            )
+            continue
+        found.append(draft._replace(picture=picture))
+    return found
+
+
+def _of_one_kind(
+    drafts: list[Draft], options: FolderOptions, faults: Faults, left_out: dict[str, list[str]]
+) -> list[Draft]:
+    """Return the drafts that are all with options or all without; a file that mixes them is refused."""
+    free = [draft for draft in drafts if draft.options is None]
+    if not free or len(free) == len(drafts):
+        return drafts
+    if options.keep is None:
+        fewer = min(free, [draft for draft in drafts if draft.options is not None], key=len)
+        what = "without options among rows with them" if fewer is free else "with options among rows without"
+        for draft in fewer:
+            faults.add(
+                BenchmarkError(
+                    f"{draft.place}: a question {what}: no one scorer judges both",
+                    hint="--option keep=choices asks those with options, keep=free those without",
+                )
+            )
+        return drafts
+    kept = [draft for draft in drafts if (draft.options is None) == (options.keep == "free")]
+    gone = [draft.place for draft in drafts if (draft.options is None) != (options.keep == "free")]
+    left_out["options" if options.keep == "free" else "no options"] = gone
+    return kept
+
+
+def _golds(drafts: Sequence[Draft], form: str | None, faults: Faults) -> dict[str, int]:
+    """Return the place of the right option of each row, and refuse rows whose columns name different ones."""
+    golds: dict[str, int] = {}
+    for draft in drafts:
+        if draft.answer is None:
+            continue
+        gold = _meant(draft.answer, form)
+        if gold is None:
+            continue  # the whole file's fault, which is told already
+        golds[draft.place] = gold
+        for column, other in draft.others:
+            if gold not in other.fits.values():
+                faults.add(
+                    BenchmarkError(
+                        f"{draft.place}: column {column!r} names another option ({shown(other.text)}) than the answer "
+                        f"{shown(draft.answer.text)}",
+                        hint="--option answer_column=NAME says which counts",
+                    )
+                )
+    return golds
+
+
+def _meant(answer: Answer, form: str | None) -> int | None:
+    if answer.is_number:
+        return next((place for name, place in answer.fits.items() if name == form), None)
+    return next(iter(answer.fits.values()))
+
+
+def _check_answers(drafts: Sequence[Draft], options: FolderOptions, faults: Faults, file: Path) -> None:
+    """Refuse rows that cannot be scored: without a right answer, or free ones whose answers are letters or booleans."""
+    hidden = [draft for draft in drafts if draft.answer is None and not draft.answers]
+    if hidden and not options.allow_hidden:
+        hint = "--allow-hidden asks them without scoring, or name the column with --option answer_column=NAME"
+        if len(hidden) == len(drafts):
+            faults.add(BenchmarkError(f"{file}: no row has a right answer", hint=hint))
+        else:
+            for draft in hidden:
+                faults.add(BenchmarkError(f"{draft.place}: no right answer", hint=hint))
+    free = [draft for draft in drafts if draft.options is None and draft.answers]
+    if len(free) < len(drafts) or not free or options.keep == "free":
+        return
+    beside = [_column_with_answer(draft) for draft in free]
+    if all(beside):
+        faults.add(
+            BenchmarkError(
+                f"{free[0].place}: no row has options, but every answer stands in another column too "
+                f"({', '.join(map(repr, dict.fromkeys(beside)))})",
+                hint="give the options in one column choices, or in columns A, B, …, or --option keep=free if every "
+                "answer is a free text",
+            )
+        )
+    tests: tuple[tuple[str, Callable[[str], bool], str], ...] = (
+        ("true or false", lambda text: text.casefold() in {"true", "false"}, 'give choices ["yes", "no"]'),
+        ("a letter", lambda text: len(text) == 1 and text.upper() in ascii_uppercase, "name the column of the options"),
+    )
+    for what, holds, hint in tests:
+        if all(holds(text) for draft in free for text in draft.answers):
+            faults.add(
+                BenchmarkError(
+                    f"{free[0].place}: no row has options, but every answer is {what}: {shown(free[0].answers[0])}",
+                    hint=f"{hint}, for example --option choices_column=NAME, or --option keep=free if they are texts",
+                )
+            )
+
+
+def _column_with_answer(draft: Draft) -> str | None:
+    """Return another column of a row that holds the very answer of a free question, as a column of options would."""
+    accepted = set(map(plain, draft.answers))
+    cells = draft.extra.items()
+    return next((name for name, cell in cells if isinstance(cell, str) and plain(cell) in accepted), None)
+
+
+def _check_ids(drafts: Sequence[Draft], faults: Faults) -> None:
     first: dict[str, str] = {}
     for draft in drafts:
         if draft.id in first:
-            raise BenchmarkError(
-                f"{draft.place}: id {draft.id!r} is also that of {first[draft.id]}",
-                hint="give each question its own id",
+            faults.add(
+                BenchmarkError(
+                    f"{draft.place}: id {draft.id!r} is also that of {first[draft.id]}",
+                    hint="give each question its own id",
+                )
             )
-        first[draft.id] = draft.place
+        first.setdefault(draft.id, draft.place)
+
+
+def _convention(draft: Draft, options: FolderOptions) -> BoxFormat | None:
+    """Return the format of a row's boxes: what their own names say, in fractions where those are declared."""
+    own = draft.boxes.convention
+    if own in {"xyxy", "xywh"} and options.box_format in {"unit", "unit_xywh", "unit_cxcywh"}:
+        return "unit" if own == "xyxy" else "unit_xywh"
+    return own or options.box_format
 
 
 def _check_boxes(drafts: Sequence[Draft], options: FolderOptions) -> tuple[str, ...]:
-    boxes = [GivenBox(quad, draft.image.size, draft.place) for draft in drafts for quad in draft.quads]
-    if not boxes and options.box_format is None:
+    boxed = [draft for draft in drafts if draft.boxes.quads]
+    if not boxed and options.box_format is None:
         return ()
-    if not boxes:
+    if not boxed:
         others = sorted({name for draft in drafts for name in draft.extra if "box" in name.casefold()})
         raise BenchmarkError(
-            f"box_format={options.box_format} is declared, but no row has a box in column {options.box_column!r}",
+            f"box_format={options.box_format} is declared, but no row has a box in column "
+            f"{options.box_column or 'box'!r}",
             hint=f"--option box_column={others[0]}" if others else "name the column with --option box_column=NAME",
         )
-    if options.box_format is None:
-        raise BenchmarkError(
-            f"{boxes[0].place}: there are boxes, but their format is not declared",
-            hint="--option box_format=xyxy, xywh (pixels), unit or unit_xywh (0–1)",
-        )
-    return check_convention(boxes, options.box_format)
+    given: dict[BoxFormat, list[GivenBox]] = {}
+    for draft in boxed:
+        convention = _convention(draft, options)
+        if convention is None:
+            raise BenchmarkError(
+                f"{draft.place}: there are boxes, but the box format is not declared",
+                hint="--option box_format=xyxy, xywh (pixels), unit, unit_xywh (0–1), thousandths (0–1000), …",
+            )
+        size = _own_picture(draft)[1].size
+        given.setdefault(convention, []).extend(GivenBox(quad, size, draft.place) for quad in draft.boxes.quads)
+    return tuple(warning for convention, boxes in given.items() for warning in check_convention(boxes, convention))
 
 
-def _question(draft: Draft, options: FolderOptions) -> Question:
-    convention: BoxFormat = options.box_format or "xyxy"
-    size = draft.image.size
-    targets = tuple(to_xyxy(quad, convention, size) for quad in draft.quads)
-    across = any(crosses_border(target, size) for target in targets)
+def _own_picture(draft: Draft) -> tuple[Path, ImageRef]:
+    """Return the file of a draft's picture, and what names it."""
+    if isinstance(draft.picture, OfRow):
+        raise TypeError(draft.place)
+    return draft.picture
+
+
+def _question(draft: Draft, gold: int | None, options: FolderOptions) -> Question:
+    convention: BoxFormat = _convention(draft, options) or "xyxy"
+    image = _own_picture(draft)[1]
+    targets = tuple(to_xyxy(quad, convention, image.size) for quad in draft.boxes.quads if image.size.n_px)
+    across = any(crosses_border(target, image.size) for target in targets)
     return Question(
         id=draft.id,
         benchmark="folder",
         text=draft.text,
-        image=draft.image,
-        image_group=draft.image_group or draft.image.file_sha256,
-        choices=draft.choices,
-        answer=draft.answer,
+        text_raw=draft.text_raw,
+        image=image,
+        image_group=draft.image_group or image.file_sha256 or draft.id,
+        choices=draft.options.texts if draft.options else (),
+        answer=None if gold is None else ascii_uppercase[gold],
         answers=draft.answers,
         targets=targets,
-        targets_clipped=tuple(clip(target, size) for target in targets),
+        targets_clipped=tuple(clip(target, image.size) for target in targets),
         target_policy=options.target_policy,
         task=draft.task,
         source=draft.source,

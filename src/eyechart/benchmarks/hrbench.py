@@ -7,8 +7,10 @@ from typing import Literal
 
 import msgspec
 
-from eyechart.benchmarks._answers import MIN_CHOICES, equal_up_to_case, letter_of
+from eyechart.benchmarks._answers import letter_of
 from eyechart.benchmarks._boxes import BoxFormat
+from eyechart.benchmarks._cells import text_of
+from eyechart.benchmarks._options import MIN_CHOICES, OptionRules, equal_up_to_case, read_option_columns
 from eyechart.benchmarks._source import SourceBenchmark, add_boxes, find_table, recorded
 from eyechart.benchmarks._unpacked import UnpackedRow, unpack_table
 from eyechart.errors import BenchmarkError, UsageError
@@ -23,6 +25,7 @@ _SUFFIXES = (".tsv", ".parquet", ".csv")
 _PICTURES = ("image", "image_path")
 _OWN = frozenset({"index", "question", "answer", "category", "cycle_category", "hint", *ascii_uppercase})
 _N_SHOWN = 3
+_AS_WRITTEN = OptionRules(letters="keep")
 
 Rows = Literal["all", "base"]
 Category = Literal["all", "single", "cross"]
@@ -120,17 +123,18 @@ def _question(row: UnpackedRow, number: int) -> Question:
     if image is None or not isinstance(text, str):
         what = "picture" if image is None else "question"
         raise BenchmarkError(f"{place}: no {what} (columns: {', '.join(values)})", hint="is this HR-Bench?")
-    choices = _choices(values)
+    choices = _choices(values, place)
     if len(choices) < MIN_CHOICES:
         raise BenchmarkError(f"{place}: {len(choices)} options", hint="columns A, B, … hold them, without a gap")
     index = values.get("index")
+    identifier = str(index) if index is not None else str(number)
     twins = equal_up_to_case(choices)
     return Question(
-        id=str(index) if index is not None else str(number),
+        id=identifier,
         benchmark="hrbench",
         text=text,
         image=image,
-        image_group=image.file_sha256,
+        image_group=image.file_sha256 or identifier,
         choices=choices,
         answer=letter_of(values.get("answer"), choices, "letter", place),
         task=str(values["category"]) if values.get("category") is not None else None,
@@ -138,21 +142,21 @@ def _question(row: UnpackedRow, number: int) -> Question:
         notes=(f"choices equal up to case: {', '.join(twins)}",) if twins else (),
         extra={
             **{name: cell for name, cell in values.items() if name not in _OWN and cell is not None},
-            "source_question_id": index,
+            "source_question_id": None if index is None else str(index),
             "cycle_category": values.get("cycle_category"),
         },
     )
 
 
-def _choices(values: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the options of the columns A, B, … up to the first empty one."""
-    choices: list[str] = []
-    for letter in ascii_uppercase:
-        cell = values.get(letter)
-        if cell is None or cell == "":
-            break
-        choices.append(str(cell))
-    return tuple(choices)
+def _choices(values: Mapping[str, object], place: str) -> tuple[str, ...]:
+    """Return the options of the columns A, B, … as they stand there; empty ones at the end are none.
+
+    Raises:
+        BenchmarkError: If an empty one stands before a filled one, whose letter would move.
+    """
+    options = read_option_columns(values, [(letter, letter) for letter in ascii_uppercase], place, _AS_WRITTEN)
+    cells = [values.get(letter) for letter in options.labels] if options else []
+    return tuple(cell if isinstance(cell, str) else text_of(cell) for cell in cells)
 
 
 def _right_text(question: Question) -> str | None:

@@ -13,6 +13,7 @@ from eyechart.benchmarks._hrscene.samples import Sample, Samples, read_samples
 from eyechart.benchmarks._hrscene.sets import Split, set_named, split_size
 from eyechart.benchmarks._hrscene.tables import fact_tables
 from eyechart.benchmarks._release import fetched_from
+from eyechart.benchmarks._unread import refuse_if_none_can_be_read
 from eyechart.errors import BenchmarkError, UsageError
 from eyechart.kinds import AskDefaults, FactTable
 from eyechart.schema import BenchmarkIdentity, ImageRef, Question, ViewImage, content_sha256
@@ -62,6 +63,7 @@ class HRSceneBenchmark:
         self._path = samples.path
         read = [_Reading(sample) for sample in samples.rows]
         _check_ids(read)
+        refuse_if_none_can_be_read([(sample.place, sample.image) for sample in samples.rows])
         names, notes = _datasets(read, options)
         self._questions = tuple(one.question(names.get(one.id), options.split) for one in read)
         self.warnings = (*samples.warnings, *_counts(self._questions, options.split), *_oddities(read), *notes)
@@ -157,7 +159,7 @@ class _Reading:
             text=self.text.stem or self.raw,
             text_raw=self.raw,
             image=self.sample.image,
-            image_group=self.sample.image.file_sha256,
+            image_group=self.sample.image.file_sha256 or self.id,
             choices=self.text.choices,
             answer=self.answer,
             task=None if source is None else source.category,

@@ -33,8 +33,8 @@ from eyechart.benchmarks._release import (
 )
 from eyechart.errors import BenchmarkError, UsageError
 from eyechart.geometry import intersect, whole
+from eyechart.images.decode import examine
 from eyechart.images.hash import file_sha256
-from eyechart.images.probe import probe_image
 from eyechart.schema import BenchmarkIdentity, Box, ImageRef, Question, Size, ViewImage, content_sha256
 
 __all__ = ["SumKind"]
@@ -249,7 +249,7 @@ class SumBenchmark:
         size = as_size(row.values) or entry.size
         media_type = MEDIA_TYPES.get(Path(name).suffix.lower())
         if sha256 is None or size is None or media_type is None:
-            return probe_image(self._shelf.path(name))
+            return examine(self._shelf.path(name), name)[0]
         return ImageRef(file_sha256=sha256, size=size, media_type=media_type, n_bytes=entry.n_bytes)
 
     def _question(self, canonical: ViewRow) -> Question:
@@ -258,7 +258,7 @@ class SumBenchmark:
         values = {**(original.values if original else {}), **own}
         image = self._image(ORIGINAL, ViewRow(canonical.place, canonical.id, values))
         targets = as_boxes(values.get("targets")) or as_boxes(values.get("bbox_original"))
-        clipped = () if "targets" in values else as_boxes(values.get("bbox_clipped"))
+        clipped = () if values.get("targets") is not None else as_boxes(values.get("bbox_clipped"))
         erratum = tuple(f"errata: {note}" for note in self._errata.get(canonical.id, ()))
         raw = values.get("question_raw")
         return Question(
@@ -267,7 +267,7 @@ class SumBenchmark:
             text=_text(values, "question") or _text(values, "question_raw") or "",
             text_raw=raw if isinstance(raw, str) else None,
             image=image,
-            image_group=_group(values) or image.file_sha256,
+            image_group=_group(values) or image.file_sha256 or canonical.id,
             choices=as_choices(values.get("choices")),
             answer=_text(values, "answer"),
             answers=as_choices(values.get("answers")),

@@ -10,13 +10,16 @@ from typing import Literal, NamedTuple
 import msgspec
 import numpy as np
 
-from eyechart.benchmarks._answers import equal_up_to_case, letter_of
+from eyechart.benchmarks._answers import letter_of
 from eyechart.benchmarks._boxes import BoxFormat, GivenBox, Quad, check_convention, parse_quads
+from eyechart.benchmarks._cells import text_of
 from eyechart.benchmarks._given_boxes import with_targets
 from eyechart.benchmarks._listed_options import take_apart
+from eyechart.benchmarks._options import equal_up_to_case, keeps_its_order
 from eyechart.benchmarks._rows import Pictures
 from eyechart.benchmarks._source import SourceBenchmark, add_boxes, recorded
 from eyechart.benchmarks._tables import decode_json, read_rows
+from eyechart.benchmarks._unread import absence_of
 from eyechart.errors import BenchmarkError, UsageError
 from eyechart.schema import BenchmarkIdentity, ImageRef, Question, TargetPolicy, content_sha256
 
@@ -202,7 +205,7 @@ class _Reader:
     def _annotation(self, path: Path, image: ImageRef) -> _Annotation | None:
         # By suffix: the official loader cuts at the first dot of the whole path and fails on folders with a dot.
         beside = path.with_suffix(".json")
-        if not beside.is_file():
+        if absence_of(beside, beside.name):
             return None
         place = str(beside)
         values = decode_json(beside.read_bytes(), place)
@@ -216,14 +219,14 @@ class _Reader:
         return _Annotation(
             place=place,
             question=_text(values, ("question",), place),
-            options=tuple(map(str, options)) if isinstance(options, list) else (),
+            options=tuple(_option(option, place) for option in options) if isinstance(options, list) else (),
             quads=quads,
             target_objects=tuple(map(str, objects)) if isinstance(objects, list) else (),
         )
 
     def _question(self, draft: _Draft) -> Question:
         choices, answer, raw = draft.options, draft.right, draft.text_raw
-        if self._options.order == "shuffled":
+        if self._options.order == "shuffled" and not keeps_its_order(choices):
             key = f"{draft.category}/{draft.path.stem}/{draft.stem}"
             order = shuffled_order(len(choices), key, self._options.seed)
             choices = tuple(draft.options[index] for index in order)
@@ -244,7 +247,7 @@ class _Reader:
             text=draft.stem,
             text_raw=raw,
             image=draft.image,
-            image_group=draft.image.file_sha256,
+            image_group=draft.image.file_sha256 or draft.id,
             choices=choices,
             answer=answer,
             target_policy=self._options.target_policy,
@@ -271,6 +274,13 @@ def shuffled_order(n_options: int, key: str, seed: int) -> tuple[int, ...]:
     digest = hashlib.sha256(f"{seed}\0{key}".encode()).digest()
     rng = np.random.default_rng(int.from_bytes(digest[:16], "big"))
     return tuple(int(index) for index in rng.permutation(n_options))
+
+
+def _option(cell: object, place: str) -> str:
+    text = cell if isinstance(cell, str) else text_of(cell, "an option", place)
+    if not text.strip():
+        raise BenchmarkError(f"{place}: an option is empty", hint="restore the file: the first option is the right one")
+    return text
 
 
 def _text(values: Mapping[str, object], names: Sequence[str], place: str) -> str:

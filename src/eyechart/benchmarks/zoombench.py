@@ -7,10 +7,12 @@ from typing import Literal
 
 import msgspec
 
-from eyechart.benchmarks._answers import accepted_texts, equal_up_to_case
+from eyechart.benchmarks._answers import accepted_texts
 from eyechart.benchmarks._boxes import BoxFormat, GivenBox, check_convention, parse_quads
+from eyechart.benchmarks._cells import shown
 from eyechart.benchmarks._given_boxes import with_targets
 from eyechart.benchmarks._listed_options import take_apart
+from eyechart.benchmarks._options import equal_up_to_case
 from eyechart.benchmarks._source import SourceBenchmark, add_boxes, find_table, recorded
 from eyechart.benchmarks._unpacked import UnpackedRow, unpack_table
 from eyechart.errors import BenchmarkError, UsageError
@@ -113,7 +115,7 @@ def _question(row: UnpackedRow, number: int, options: ZoomBenchOptions) -> Quest
         text=taken.stem if taken else raw,
         text_raw=raw,
         image=image,
-        image_group=image.file_sha256,
+        image_group=image.file_sha256 or identifier,
         choices=choices,
         answer=_letter(response, choices, row.place) if choices else None,
         answers=() if choices else accepted_texts(response),
@@ -155,7 +157,9 @@ def _letter(response: object, choices: Sequence[str], place: str) -> str:
         return head[0]
     if text in choices:
         return letters[list(choices).index(text)]
-    raise BenchmarkError(f"{place}: answer {response!r} is not among {len(choices)} options", hint="is the row whole?")
+    raise BenchmarkError(
+        f"{place}: answer {shown(response)} is not among {len(choices)} options", hint="is the row whole?"
+    )
 
 
 def _cell(values: Mapping[str, object], names: Sequence[str]) -> object:

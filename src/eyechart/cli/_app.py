@@ -5,10 +5,14 @@ interrupted.
 """
 
 import contextlib
+import errno
+import io
 import os
 import sys
+import unicodedata
 from collections.abc import Sequence
 from keyword import iskeyword
+from typing import TextIO
 
 from cyclopts import App, CycloptsError, UnknownCommandError
 
@@ -19,6 +23,9 @@ from eyechart.registry import unknown_name
 
 INTERRUPTED = 130
 USAGE = 2
+_MOST_SHOWN = 100
+# A file-size limit and a quota are a full disk too.
+_DISK_IS_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 COMMANDS: dict[str, str] = {
     "demo": "Try it: an offline eye test of a small OCR model, or of your own endpoint.",
@@ -68,6 +75,8 @@ def run_app(arguments: Sequence[str]) -> int:
     Args:
         arguments: The command line without the program's name.
     """
+    for stream in (sys.stdout, sys.stderr):
+        accept_every_character(stream)
     app = build_app()
     try:
         result = app(arguments or ["--help"], exit_on_error=False, print_error=False, result_action="return_value")
@@ -93,8 +102,15 @@ def run_app(arguments: Sequence[str]) -> int:
 
 def _show_system_error(error: OSError) -> int:
     """Show what the system refused, mostly a full disk behind stdout; files of a run carry errors of their own."""
-    place = f"{error.filename}: " if error.filename else ""
-    show_error(f"{place}{error.strerror or error}", "is the disk full, or the output no longer writable?")
+    name = str(error.filename or "")
+    shown = name if len(name) <= _MOST_SHOWN else f"{name[:_MOST_SHOWN]}… ({len(name):,} characters)"
+    if error.errno == errno.ENAMETOOLONG:
+        hint = "this is too long for the name of a file: give a path"
+    elif name and error.errno not in _DISK_IS_FULL:
+        hint = "check the path, and that it may be read or written"
+    else:
+        hint = "is the disk full, or the output no longer writable?"
+    show_error(f"{shown}: {error.strerror or error}" if shown else f"{error.strerror or error}", hint)
     with contextlib.suppress(OSError, ValueError):  # what is still buffered would fail again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return EyechartError.exit_code
@@ -110,20 +126,43 @@ def show_error(message: str, hint: str = "") -> None:
         print(f"hint: {printable(hint)}", file=sys.stderr)  # noqa: T201 -- stderr is where errors go
 
 
-_HARMLESS = "\n\t\N{NO-BREAK SPACE}"
+def accept_every_character(stream: TextIO | None) -> None:
+    """Let a stream write what its encoding lacks as an escape, as Python's own stderr does, instead of failing.
+
+    Everything that is printed goes through stdout and stderr, so that no terminal costs a report. What replaces such
+    characters already is left alone; an encoding that lacks even the escapes gives way to UTF-8.
+    """
+    if not isinstance(stream, io.TextIOWrapper) or stream.errors not in _FAILING:
+        return
+    try:
+        _OWN_ESCAPES.encode(stream.encoding)
+    except (UnicodeError, LookupError):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    else:
+        stream.reconfigure(errors="backslashreplace")
+
+
+# The ways to meet a character that an encoding lacks which end in an error.
+_FAILING = frozenset({"strict", "surrogateescape", "surrogatepass"})
+_OWN_ESCAPES = "\\xuU0123456789abcdef"
+# Zero-width joiners belong to the spelling of Persian, Hindi and others.
+_HARMLESS = "\n\t\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
 
 
 def printable(text: str) -> str:
-    r"""Return text whose control characters can do nothing to a terminal.
+    r"""Return text whose control characters can do nothing to a terminal; spaces of every width stay.
 
     Example:
-        >>> printable("a\x1b[2Jb\n")
-        'a\\x1b[2Jb\n'
+        >>> printable("a\x1b[2Jb\n"), printable("20\N{THIN SPACE}300") == "20\N{THIN SPACE}300"
+        ('a\\x1b[2Jb\n', True)
     """
     return "".join(
-        character if character.isprintable() or character in _HARMLESS else character.encode("unicode_escape").decode()
-        for character in text
+        character if _is_harmless(character) else character.encode("unicode_escape").decode() for character in text
     )
+
+
+def _is_harmless(character: str) -> bool:
+    return character.isprintable() or character in _HARMLESS or unicodedata.category(character) == "Zs"
 
 
 def _show_usage_error(error: CycloptsError) -> int:

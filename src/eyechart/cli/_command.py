@@ -3,6 +3,8 @@
 import re
 import sys
 
+from eyechart.runs.files import text_of_name
+
 # User and password of a web address, and what follows its path: some gateways take a key there.
 _USER = re.compile(r"(https?://)[^/@\s]+@")
 _QUERY = re.compile(r"(https?://[^?#\s]*)[?#]\S*")
@@ -10,7 +12,7 @@ _QUERY = re.compile(r"(https?://[^?#\s]*)[?#]\S*")
 
 def recorded_command() -> tuple[str, ...]:
     """Return this command with web addresses bare of user, password and query, since commands are stored and shown."""
-    return ("eyechart", *(bare_addresses(argument) for argument in sys.argv[1:]))
+    return ("eyechart", *(bare_addresses(text_of_name(argument)) for argument in sys.argv[1:]))
 
 
 def bare_addresses(text: str) -> str:

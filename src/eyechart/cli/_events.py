@@ -3,13 +3,18 @@
 The result goes to stdout as it does without events. docs/progress.md describes every event.
 """
 
+import json
+import re
 import sys
 from contextvars import ContextVar
+from pathlib import PurePath
 
 import msgspec
 
+from eyechart.runs.files import text_of_name
+
 _IS_ON = ContextVar("eyechart_events", default=False)
-_ENCODER = msgspec.json.Encoder()
+_NOT_ASCII = re.compile("[^\\x00-\\x7f]")
 
 
 class _Event(msgspec.Struct, frozen=True, kw_only=True, tag_field="event"):
@@ -125,7 +130,28 @@ def has_events() -> bool:
     return _IS_ON.get()
 
 
+def encode_json(value: object) -> bytes:
+    """Return a value as one line of JSON; paths are text, also those that a locale without UTF-8 keeps as bytes.
+
+    Raises:
+        NotImplementedError: If it holds what JSON does not know.
+    """
+    try:
+        return msgspec.json.encode(value, enc_hook=_plain)
+    except UnicodeEncodeError:
+        content = json.dumps(msgspec.to_builtins(value, enc_hook=_plain), ensure_ascii=False)
+        return text_of_name(content).encode()
+
+
+def _plain(value: object) -> str:
+    """Return a path as text; nothing else that JSON does not know is printed."""
+    if isinstance(value, PurePath):
+        return str(value)
+    raise NotImplementedError(f"{type(value).__name__} has no form in JSON")
+
+
 def emit(event: Event) -> None:
-    """Write one event."""
-    sys.stderr.write(_ENCODER.encode(event).decode() + "\n")
+    """Write one event, in ASCII alone: what a terminal's encoding lacks would be escaped in a way that is no JSON."""
+    line = encode_json(event).decode()
+    sys.stderr.write(_NOT_ASCII.sub(lambda match: json.dumps(match[0])[1:-1], line) + "\n")
     sys.stderr.flush()

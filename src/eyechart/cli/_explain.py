@@ -35,6 +35,15 @@ def show_conformance(report: "ConformReport") -> None:
     across = report.boxes_across_border
     shown = ", ".join(across[:_MOST_IDS]) + (", …" if len(across) > _MOST_IDS else "")
     say(f"{len(across)} of {report.n_questions} source boxes leave their image{': ' if across else ''}{shown}")
+    if report.deviations:
+        print_table(
+            ["column", "instead", ">rows", "views"],
+            [
+                [one.field or "order of the keys", one.what, str(one.n_rows), ", ".join(one.views)]
+                for one in report.deviations
+            ],
+            title="\nWhere rows differ from what eyechart build writes; all of this is read, and nothing is changed.",
+        )
     say(verdict("crop boxes", report.crop_boxes))
     say(verdict("sizes of downsamples", report.sizes))
 

@@ -48,9 +48,28 @@ Option = Annotated[
     ),
 ]
 
+OptionsAs = Annotated[
+    Path | None,
+    Parameter(
+        name="--options-as",
+        help="File of ids and choices (JSONL, JSON, CSV): the options of each question in the order they were shown, "
+        "where that is not the benchmark's own.",
+    ),
+]
 Boxes = Annotated[
     Path | None,
     Parameter(name="--boxes", help="File with a target box per question id, for a benchmark that publishes none."),
+]
+
+
+AllowHidden = Annotated[
+    bool,
+    Parameter(
+        name="--allow-hidden",
+        negative="",
+        show_default=False,
+        help="Ask questions of a question file that have no right answer; they are not scored.",
+    ),
 ]
 
 
@@ -187,6 +206,7 @@ class AskFlags:
             help="Show the choices in so many orders, or all; averaged per question.",
         ),
     ] = 1
+    options_as: OptionsAs = None
     concurrency: Annotated[
         int, Parameter(group=_Asking, help="Most requests in flight; fewer while the server has too much.")
     ] = 8
@@ -219,6 +239,14 @@ class AskFlags:
             help="Reuse answers older than 24 h of a served model without revision.",
         ),
     ] = False
+    ask_again: Annotated[
+        str | None,
+        Parameter(
+            group=_Asking,
+            help="Ask stored final errors again, by their states with commas: bad_request, empty_reply, filtered, "
+            "refused_input, unreadable_image.",
+        ),
+    ] = None
     out: Annotated[Path | None, Parameter(group=_Asking, help="Run folder; else one is found or made in runs/.")] = None
     new: Annotated[bool, Parameter(group=_Asking, negative="", show_default=False, help="Start a new run folder.")] = (
         False
@@ -297,6 +325,7 @@ class AskFlags:
         self, model: ModelFlags, pictures: PictureFlags, preset: str | None, work: "RayWork | None" = None
     ) -> "RunOptions":
         """Return the options of the run."""
+        from eyechart.runs.asking_again import read_states
         from eyechart.runs.execute import LoopSettings
         from eyechart.runs.folders import Destination
         from eyechart.runs.options import RunOptions
@@ -348,6 +377,7 @@ class AskFlags:
             command=recorded_command(),
             registration=None if self.plan is None else read_plan(self.plan),
             rules=pictures.own_rules(),
+            ask_again=() if self.ask_again is None else read_states(self.ask_again),
         )
 
     def _view_store(self) -> "ViewStore | None":
@@ -371,16 +401,71 @@ def open_named_benchmark(
     name: str, data: Path | None, option: tuple[str, ...], boxes: Path | None = None
 ) -> "Benchmark":
     """Open a benchmark by its flags, and say what its data warns of."""
-    from eyechart.cli._output import say
     from eyechart.opening import open_benchmark
 
     options = parse_pairs(option, "--option")
     if boxes is not None:
         options["boxes"] = str(boxes)
     benchmark = open_benchmark(name, data, options)
+    tell_reading(benchmark)
+    return benchmark
+
+
+def tell_reading(benchmark: "Benchmark") -> None:
+    """Say once what was chosen in reading a benchmark's data, and what the data warns of."""
+    from eyechart.cli._output import say
+
+    readings: tuple[str, ...] = getattr(benchmark, "readings", ())
+    if readings:
+        say(f"read: {'; '.join(readings)}")
     for warning in getattr(benchmark, "warnings", ()):
         say(f"warning: {warning}")
-    return benchmark
+
+
+def with_hidden(option: tuple[str, ...], benchmark: str | None, *, allow_hidden: bool) -> tuple[str, ...]:
+    """Return the options with what ``--allow-hidden`` means for a benchmark that reads question files."""
+    from eyechart.opening import benchmark_options
+
+    is_asked = allow_hidden and benchmark is not None and "allow_hidden" in benchmark_options(benchmark)
+    return (*option, "allow_hidden=true") if is_asked else option
+
+
+def check_codes(codes: "Sequence[str]") -> None:
+    """Refuse names that no validity rule has.
+
+    Raises:
+        UsageError: If there is one.
+    """
+    from eyechart.stats.codes import Code
+
+    unknown = [code for code in codes if code not in set(Code)]
+    if unknown:
+        raise UsageError(f"no validity rule is called {', '.join(unknown)}", hint=f"rules: {', '.join(Code)}")
+
+
+def read_order(options_as: Path | None, benchmark: "Benchmark | None") -> dict[str, tuple[int, ...]]:
+    """Return the order of the options that ``--options-as`` gives, empty without it.
+
+    Raises:
+        UsageError: If there is no benchmark whose options they are.
+    """
+    if options_as is None:
+        return {}
+    if benchmark is None:
+        raise UsageError("--options-as needs the questions", hint="give the benchmark with --data or --benchmark")
+    from eyechart.benchmarks._shown_options import read_orders
+
+    return read_orders(options_as, tuple(benchmark.questions()))
+
+
+def with_order(options: "RunOptions", options_as: Path | None, benchmark: "Benchmark") -> "RunOptions":
+    """Return the options of a run with the order of the choices that ``--options-as`` gives."""
+    if options_as is None:
+        return options
+    import msgspec
+
+    orders = read_order(options_as, benchmark)
+    return msgspec.structs.replace(options, plan=msgspec.structs.replace(options.plan, orders=orders))
 
 
 def _whole(number: float | None, flag: str) -> int | None:

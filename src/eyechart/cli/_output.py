@@ -2,7 +2,6 @@
 
 import re
 import sys
-from pathlib import PurePath
 from typing import Annotated
 
 import msgspec
@@ -13,7 +12,7 @@ from rich.text import Text
 
 from eyechart.cli._app import printable
 from eyechart.cli._columns import fit_columns, split_columns, wrap_cell
-from eyechart.cli._events import Note, emit, has_events
+from eyechart.cli._events import Note, emit, encode_json, has_events
 
 # What JSON leaves as it is: DEL, the C1 controls (U+009B begins a terminal's commands) and marks that turn the text.
 _UNSHOWN = re.compile("[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -32,17 +31,14 @@ def notes_console() -> Console:
 
 
 def print_json(value: object) -> None:
-    """Print a value as indented JSON on stdout; characters that could drive a terminal are written as escapes."""
-    content = msgspec.json.format(msgspec.json.encode(value, enc_hook=_plain), indent=2)
+    """Print a value as indented JSON on stdout, in UTF-8 whatever the terminal's encoding is.
+
+    Characters that could drive a terminal are written as escapes.
+    """
+    content = msgspec.json.format(encode_json(value), indent=2)
+    sys.stdout.flush()  # what was printed before stands before it
     sys.stdout.buffer.write(_UNSHOWN.sub(_escaped, content.decode()).encode() + b"\n")
     sys.stdout.buffer.flush()
-
-
-def _plain(value: object) -> str:
-    """Return a path as text; nothing else that JSON does not know is printed."""
-    if isinstance(value, PurePath):
-        return str(value)
-    raise NotImplementedError(f"{type(value).__name__} has no form in JSON")
 
 
 def print_text(text: str) -> None:

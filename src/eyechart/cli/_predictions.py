@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from eyechart.releases.evaluate import PredictionCell, PredictionReport
     from eyechart.releases.given import Given
+    from eyechart.releases.given_order import OtherOrder
     from eyechart.releases.rescore import Rescoring
     from eyechart.schema import Estimate
 
@@ -19,14 +20,39 @@ _OWN_COLUMN = frozenset({"beyond_range", "refusal", "refusal_like", "content_fil
 _REFUSALS = ("refusal", "refusal_like", "content_filter")
 
 
-def show_given(given: "Given", report: "PredictionReport", compared: "Sequence[Rescoring]", *, n_changed: int) -> None:
+def show_other_order(given: "Given", order: "OtherOrder") -> None:
+    """Print what holds of answers that were given under another order of the options: accuracy by text alone."""
+    from eyechart.figures import format_estimate
+
+    _show_files(given)
+    one = order.accuracy_by_text
+    if one is not None:
+        print_table(
+            [">n", ">mismatched", ">accuracy by text, % [95 %]"],
+            [[str(one.n_questions), str(order.n_mismatched), format_estimate(one)]],
+            title="Questions whose answers copy the text of an option, read by that text and not by the letter, all "
+            "views together.",
+        )
+
+
+def show_given(
+    given: "Given",
+    report: "PredictionReport",
+    compared: "Sequence[Rescoring]",
+    *,
+    n_changed: int,
+    order: "OtherOrder | None" = None,
+) -> None:
     """Print everything about given predictions; tables on stdout, what to know about the files on stderr."""
     _show_files(given)
+    if order is not None:
+        say(f"warning: {order.code}: {order.message} (allowed by --allow {order.code})")
     overall = [cell for cell in report.cells if cell.subset is None]
     _show_cells(
         overall,
         f"{len(report.question_ids)} questions, scored by {report.scorer}. Accuracy counts absent and unreadable "
-        "answers as wrong (SUM); micro: every question counts the same.",
+        "answers as wrong (SUM); micro: every question counts the same."
+        + (f" By letter, despite {order.code}." if order is not None else ""),
     )
     _show_contrasts(report)
     _show_macro(report)

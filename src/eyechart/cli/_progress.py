@@ -50,6 +50,8 @@ class RunProgress(Display):
             )
         if beginning.n_stale:
             self._print(f"{beginning.n_stale} answers of a served model are older than 24 h and are asked again")
+        if beginning.n_again:
+            self._print(f"{beginning.n_again} requests that ended in an error are asked again")
         if beginning.n_missing_pictures:
             self._print(f"{beginning.n_missing_pictures} released pictures do not exist and are not asked")
         self._tally = Tally(beginning.n_planned, beginning.n_settled, beginning.price)

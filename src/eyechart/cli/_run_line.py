@@ -30,6 +30,7 @@ class RunLine:
     limit: int | None = None
     repeats: int = 1
     pictures: PictureFlags
+    allow_faults: bool = False
     settings: Sequence[str] = ()
 
     def text(self, number: int, checked: "ModelCheck", transport: str) -> str:
@@ -47,6 +48,7 @@ class RunLine:
             *_flag("--views", self.views),
             *_flag("--limit", self.limit),
             *_flag("--repeat", None if self.repeats == 1 else self.repeats),
+            *(["--allow-faults"] if self.allow_faults else []),
             *self._chosen(),
             *("--model", self.models[number]),
             *(word for pair in pairs.values() for word in ("--set", pair)),

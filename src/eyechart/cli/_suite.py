@@ -56,7 +56,7 @@ def run_suite(path: Path, ask_flags: "AskFlags", *, cell: int | None, slurm: Pat
 def _run_cell(suite: "Suite", cell: "Cell", home: Path, ask_flags: "AskFlags") -> None:
     import dataclasses
 
-    from eyechart.cli._flags import ModelFlags
+    from eyechart.cli._flags import ModelFlags, tell_reading
     from eyechart.cli._picture_flags import PictureFlags
     from eyechart.cli._progress import RunProgress
     from eyechart.cli.run import choose_views
@@ -70,6 +70,7 @@ def _run_cell(suite: "Suite", cell: "Cell", home: Path, ask_flags: "AskFlags") -
     model, settings = cell.model, cell.settings
     data = None if cell.benchmark.data is None else home / cell.benchmark.data
     benchmark = open_benchmark(cell.benchmark.name, data, cell.benchmark.options)
+    tell_reading(benchmark)
     views, preset = choose_views(benchmark, None if cell.views is None else cell.views.views)
     sampling = ModelFlags(
         temperature=None if settings.temperature == "not-sent" else settings.temperature,

@@ -15,6 +15,7 @@ from eyechart.cli._flags import (
     Plugin,
     load_plugins,
     open_named_benchmark,
+    tell_reading,
 )
 from eyechart.cli._output import Json, print_json, say
 from eyechart.cli._picture_flags import PictureFlags
@@ -164,13 +165,12 @@ def _open_recipe(path: Path, settings: "BuildSettings") -> "tuple[Benchmark, Bui
 
     recipe = read_recipe(path)
     opened = open_collection(recipe, path.parent)
-    for warning in opened.warnings:
-        say(f"warning: {warning}")
+    tell_reading(opened)
     changed = msgspec.structs.replace(
         settings,
         title=recipe.title,
         tasks=recipe.tasks,
-        notices=read_notices(recipe, path.parent),
+        notices=read_notices(recipe, path.parent, opened),
         repository=recipe.repository,
         mirror=recipe.mirror,
         date_published=recipe.date_published,
@@ -194,6 +194,8 @@ def _say_built(built: "BuildReport") -> None:
     )
     if built.stems.n_split:
         say(f"{built.stems.n_split} texts split into stem and options; the source texts stay in question_raw")
+    for told in built.fields:
+        say(f"warning: {told}")
     say("before you publish (eyechart uploads nothing):")
     for line in built.checklist:
         say(f"  {line}")

@@ -1,15 +1,30 @@
 """Show what models will see of each view; nothing is asked and no pixel is read."""
 
 import datetime
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
+import msgspec.structs
 from cyclopts import Parameter
 
 from eyechart.cli._cost import CostFlags
-from eyechart.cli._flags import Boxes, Data, Option, Plugin, load_plugins, open_named_benchmark
+from eyechart.cli._flags import (
+    AllowHidden,
+    Boxes,
+    Data,
+    Option,
+    Plugin,
+    load_plugins,
+    open_named_benchmark,
+    with_hidden,
+)
 from eyechart.cli._output import Json, print_json, say
 from eyechart.cli._picture_flags import PictureFlags
 from eyechart.cli._study import StudyFlags
+from eyechart.errors import UsageError
+
+if TYPE_CHECKING:
+    from eyechart.runs.asking_again import AskedAgain
 
 _PICTURES = PictureFlags()
 _STUDY = StudyFlags()
@@ -35,9 +50,18 @@ def check(
     ] = None,
     base_url: Annotated[str | None, Parameter(help="Address of a server, which is asked what it sees.")] = None,
     limit: Annotated[int | None, Parameter(help="Look at so many questions.")] = None,
+    out: Annotated[Path | None, Parameter(help="Run folder to look at, with --ask-again.")] = None,
+    ask_again: Annotated[
+        str | None,
+        Parameter(help="Count the final errors of --out that run --ask-again would ask again, and what that costs."),
+    ] = None,
+    allow_faults: Annotated[
+        bool, Parameter(negative="", show_default=False, help="Look also at a collection that has errors.")
+    ] = False,
     data: Data = None,
     option: Option = (),
     boxes: Boxes = None,
+    allow_hidden: AllowHidden = False,
     plugin: Plugin = (),
     picture_flags: PictureFlags = _PICTURES,
     cost_flags: CostFlags = _COST,
@@ -46,6 +70,8 @@ def check(
 ) -> int:
     """Show what each model will see of every view, by dated rules: size, tokens, target, refusals, and the cost.
 
+    What run would refuse before it asks is refused here in the same words; only keys are not needed.
+
     Args:
         benchmark: Name of the benchmark, for example demo or folder.
     """
@@ -53,7 +79,8 @@ def check(
     from eyechart.cli._run_line import RunLine
     from eyechart.cli._seen_table import show_seen
     from eyechart.cli.run import choose_views
-    from eyechart.runs.checking import check_benchmark
+    from eyechart.runs.checking import check_benchmark, refuse_as_run
+    from eyechart.runs.options import RunOptions
     from eyechart.runs.plan_options import PlanOptions
     from eyechart.schema import DecodePolicy
     from eyechart.seen.check import FOUR_FAMILIES
@@ -62,33 +89,41 @@ def check(
 
     load_plugins(plugin)
     cost_flags.check()
+    again = _again(out, ask_again)
+    option = with_hidden(option, benchmark, allow_hidden=allow_hidden)
     opened = open_named_benchmark(benchmark, data, option, boxes)
     named, _ = choose_views(opened, views)
-    if study_flags.is_used:
-        return study_flags.show(opened, named, limit, match=picture_flags.match_id(), json=json)
     today = datetime.datetime.now(tz=datetime.UTC).date()
     models = name_models(model, parse_pairs(setting, "--set"), today, base_url)
+    planned = PlanOptions(
+        decode=DecodePolicy(exif=picture_flags.exif),
+        geometry_policy=picture_flags.geometry_policy(),
+        resampler=picture_flags.resampler,
+        transport=parse_transport(picture_flags.transport).id,
+        match=picture_flags.match_id(),
+        limit=limit,
+        repeats=study_flags.repeats,
+    )
+    rules = (*picture_flags.own_rules(), *models.rules)
+    costing = cost_flags.costing()
+    refuse_as_run(opened, named, models.opened, RunOptions(plan=planned, rules=rules, allows_faults=allow_faults))
+    if study_flags.is_used:
+        return study_flags.show(opened, named, limit, match=picture_flags.match_id(), json=json)
     table = check_benchmark(
         opened,
         named,
-        models.identities or FOUR_FAMILIES,
+        tuple(one.identity for one in models.opened) or FOUR_FAMILIES,
         today=today,
-        options=PlanOptions(
-            decode=DecodePolicy(exif=picture_flags.exif),
-            geometry_policy=picture_flags.geometry_policy(),
-            resampler=picture_flags.resampler,
-            transport=parse_transport(picture_flags.transport).id,
-            match=picture_flags.match_id(),
-            limit=limit,
-            repeats=study_flags.repeats,
-        ),
-        own_rules=(*picture_flags.own_rules(), *models.rules),
-        costing=cost_flags.costing(),
+        options=planned,
+        own_rules=rules,
+        costing=costing,
     )
     for note in models.notes:
         say(f"warning: {note}")
+    for told in table.unreadable:
+        say(told)
     if json:
-        print_json(table)
+        print_json(table if again is None else {**msgspec.structs.asdict(table), "ask_again": again})
     else:
         line = RunLine(
             benchmark=benchmark,
@@ -102,10 +137,28 @@ def check(
             limit=limit,
             repeats=study_flags.repeats,
             pictures=picture_flags,
+            allow_faults=allow_faults,
             settings=setting,
         )
         show_seen(table, line if model else None)
+    if again is not None:
+        states = ", ".join(f"{n} {state}" for state, n in again.states.items())
+        cost = "no price is known" if again.dollars is None else f"about ${again.dollars:.2f}"
+        say(f"{out}: --ask-again {ask_again} asks {again.n} requests again ({states}), {cost}")
     failures = cost_flags.found_in(table)
     for failure in failures:
         say(f"fails: {failure}")
     return 1 if failures else 0
+
+
+def _again(out: Path | None, states: str | None) -> "AskedAgain | None":
+    """Return what asking again means for a run folder, None where it was not wanted."""
+    from eyechart.runs.asking_again import foresee_again, read_states
+    from eyechart.runs.store import RunStore
+
+    if states is None:
+        return None
+    wanted = read_states(states)
+    if out is None:
+        raise UsageError("--ask-again counts the errors of a run folder", hint="name it with --out RUN")
+    return foresee_again(RunStore(out), wanted)

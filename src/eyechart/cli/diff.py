@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from eyechart.cli._flags import Plugin, load_plugins
+from eyechart.cli._flags import Plugin, check_codes, load_plugins
 from eyechart.cli._output import Json, print_json, print_table, say
 from eyechart.cli.gate import say_gate
 from eyechart.errors import UsageError
@@ -60,12 +60,9 @@ def diff(
         runs: Run folders; or two folders of suites, whose runs are compared cell by cell.
     """
     from eyechart.runs.compare import DiffOptions
-    from eyechart.stats.codes import Code
 
     load_plugins(plugin)
-    unknown = [code for code in allow if code not in set(Code)]
-    if unknown:
-        raise UsageError(f"no validity rule is called {', '.join(unknown)}", hint=f"rules: {', '.join(Code)}")
+    check_codes(allow)
     if not runs:
         raise UsageError("no run was named", hint="eyechart diff RUN_A RUN_B, or eyechart diff RUN --views A,B")
     chosen = tuple(part.strip() for part in views.split(",") if part.strip())
@@ -122,7 +119,7 @@ def _suite_pairs(runs: "Sequence[Path]") -> list[tuple[Path, Path]]:
     Raises:
         UsageError: If two suites have no cell in common.
     """
-    from eyechart.runs.store import RUN_FILE
+    from eyechart.runs.later_plans import RUN_FILE
 
     if len(runs) != _PAIR or any((run / RUN_FILE).is_file() for run in runs):
         return []
@@ -147,7 +144,7 @@ def read_sides(folders: "Sequence[Path]", scorer: str | None) -> "tuple[list[Sid
     from eyechart.runs.store import RunStore
 
     stores = [RunStore(folder) for folder in folders]
-    chosen, mode = choose_scorer(stores[0], scorer)
+    chosen, mode = choose_scorer(stores, scorer)
     scorer_id = scorer_id_of(chosen, mode)
     sides = []
     for label, store in zip(_labels(stores), stores, strict=True):

@@ -104,13 +104,15 @@ def radar(
         runs: Run folders to draw beside the published rows.
     """
     from eyechart.benchmarks._published import read_published
-    from eyechart.cli.leaderboard import read_runs
+    from eyechart.cli.leaderboard import permit, read_runs
     from eyechart.figures._board_radar import choose_rows, describe_board_radar, draw_board_radar
     from eyechart.runs.leaderboard import build_board
 
     load_plugins(plugin)
     _check_out(out)
-    board = build_board(read_published(benchmark), split, average, read_runs(runs, scorer))
+    own = read_runs(runs, scorer)
+    permit([(run.name, run.table) for run in own], ())
+    board = build_board(read_published(benchmark), split, average, own)
     rows = choose_rows(board, model)
     figure = cast("Figure", draw_board_radar(board, rows).figure)
     _write(figure, out, "radar", f"Score by category, {board.title}", describe_board_radar(board, rows))

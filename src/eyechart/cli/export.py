@@ -49,7 +49,7 @@ def write_table(
     if not runs:
         raise UsageError("no run was named", hint="eyechart export RUN --out long.csv")
     stores = [RunStore(folder) for folder in runs]
-    chosen, mode = choose_scorer(stores[0], scorer)
+    chosen, mode = choose_scorer(stores, scorer)
     scorer_id = scorer_id_of(chosen, mode)
     tables = (read_table(store, scorer_id, judge(store, chosen, mode)) for store in stores)
     names = hidden_names(hide, is_anonymous=anonymous)

@@ -30,7 +30,10 @@ def fetch(
     views: Annotated[
         str | None, Parameter(help="View ids of a release, comma-separated, or all; the rows of each come along.")
     ] = None,
-    ids: Annotated[str | None, Parameter(help="Question ids, comma-separated; all of them if left out.")] = None,
+    ids: Annotated[
+        str | None,
+        Parameter(help="Question ids, comma-separated, in all views if none is named; all questions if left out."),
+    ] = None,
     part: Annotated[str | None, Parameter(help="Part of a collection that is no release, for example 4k.")] = None,
     files: Annotated[
         tuple[str, ...],
@@ -119,11 +122,12 @@ def _wanted(
         return Wanted(patterns=patterns_of(collection, part))
     if part is not None:
         raise UsageError(f"{collection.name} has no parts", hint="choose with --views and --ids")
-    if views is None:
+    if views is None and ids is None:
         raise UsageError(
-            f"{collection.name}: {collection.about}", hint="--views original,crop_3x, or --views all; try --dry-run"
+            f"{collection.name}: {collection.about}",
+            hint="--views original,crop_3x, --views all, or --ids 000602; try --dry-run",
         )
-    names = tuple(name.strip() for name in views.split(",") if name.strip())
+    names = ("all",) if views is None else tuple(name.strip() for name in views.split(",") if name.strip())
     asked = None if ids is None else tuple(ids.split(","))
     return Wanted(views=names, ids=asked, has_images=has_images)
 

@@ -93,11 +93,12 @@ def _rule(
     rules: str | None,
 ) -> "tuple[JudgeRule, str]":
     """Return what is asked: what the flags say, the rest from the run's protocol."""
-    from eyechart.opening import DEFAULT_SCORER
+    from eyechart.runs.choosing import choose_scorer
     from eyechart.runs.judging import rule_of
     from eyechart.runs.protocols import JudgeRule
+    from eyechart.runs.score import scorer_id_of
 
     if mode is not None and judged is not None:
-        return JudgeRule(mode, judged), rules or store.run.scorer or DEFAULT_SCORER
+        return JudgeRule(mode, judged), scorer_id_of(*choose_scorer(store, rules))
     own, scorer = rule_of(store)
-    return JudgeRule(mode or own.mode, judged or own.judged), rules or scorer
+    return JudgeRule(mode or own.mode, judged or own.judged), scorer_id_of(*choose_scorer(store, rules or scorer))

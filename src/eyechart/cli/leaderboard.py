@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from eyechart.cli._flags import Plugin, load_plugins
+from eyechart.cli._flags import Plugin, check_codes, load_plugins
 from eyechart.cli._output import Json, print_json, print_table, print_text, say
 from eyechart.errors import UsageError
 from eyechart.stats.averages import Rule
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from eyechart.runs.board import Board
+    from eyechart.runs.cells import RunTable
     from eyechart.runs.grid_board import OwnGrids
     from eyechart.runs.own_rows import OwnRun
     from eyechart.runs.store import RunStore
@@ -39,6 +40,14 @@ def leaderboard(
     anonymous: Annotated[
         bool, Parameter(negative="", help="Remove folders and ids of runs, and organisations in their models' names.")
     ] = False,
+    allow: Annotated[
+        tuple[str, ...],
+        Parameter(
+            negative="",
+            show_default=False,
+            help="Place runs despite a rule that forbids it, such as OPTION_ORDER; the board says so.",
+        ),
+    ] = (),
     plugin: Plugin = (),
     json: Json = False,
 ) -> int:
@@ -53,12 +62,15 @@ def leaderboard(
     from eyechart.runs.leaderboard import build_board
 
     load_plugins(plugin)
+    check_codes(allow)
     if benchmark in _GRIDS:
-        board = build_grid_board(read_published("hrscene"), benchmark, _read_grids(runs, scorer, anonymous))
+        board = build_grid_board(read_published("hrscene"), benchmark, _read_grids(runs, scorer, anonymous, allow))
     elif runs and benchmark not in published_benchmarks():
-        board = _own_board(benchmark, runs, scorer, anonymous)
+        board = _own_board(benchmark, runs, scorer, anonymous, allow)
     else:
-        board = build_board(read_published(benchmark), split, average, read_runs(runs, scorer, is_anonymous=anonymous))
+        own = read_runs(runs, scorer, is_anonymous=anonymous)
+        notes = permit([(run.name, run.table) for run in own], allow)
+        board = _noted(build_board(read_published(benchmark), split, average, own), notes)
     if anonymous:
         board = _without_runs(board)
     chosen = format or _format_of(out)
@@ -147,7 +159,27 @@ def read_runs(folders: "Sequence[Path]", scorer: str | None, *, is_anonymous: bo
     )
 
 
-def _own_board(benchmark: str, folders: "Sequence[Path]", scorer: str | None, is_anonymous: bool) -> "Board":
+def permit(tables: "Sequence[tuple[str, RunTable]]", allowed: "Sequence[str]") -> tuple[str, ...]:
+    """Return what the board must say of runs whose answers may not mean what they are read as.
+
+    Raises:
+        StatisticsError: If that is not allowed by name.
+    """
+    from eyechart.runs.answer_rules import blocking_answers
+    from eyechart.runs.pairing import refuse
+
+    return tuple(f"{rule.code}: {rule.message}" for rule in refuse(blocking_answers(tables), allowed))
+
+
+def _noted(board: "Board", notes: tuple[str, ...]) -> "Board":
+    import msgspec
+
+    return msgspec.structs.replace(board, notes=(*notes, *board.notes)) if notes else board
+
+
+def _own_board(
+    benchmark: str, folders: "Sequence[Path]", scorer: str | None, is_anonymous: bool, allowed: "Sequence[str]"
+) -> "Board":
     """Return the board of runs of a benchmark of which nothing is published.
 
     Raises:
@@ -166,15 +198,18 @@ def _own_board(benchmark: str, folders: "Sequence[Path]", scorer: str | None, is
     for name, store in zip(_names(stores, is_anonymous), stores, strict=True):
         if store.run.benchmark.name != benchmark:
             raise UsageError(f"run {name} asked {store.run.benchmark.name}, not {benchmark}", hint="leave it out")
-        chosen, mode = choose_scorer(store, scorer)
+        chosen, mode = choose_scorer([store, *stores], scorer)
         scorer_id = scorer_id_of(chosen, mode)
         table = read_table(store, scorer_id, judge(store, chosen, mode))
         summary = estimate(table, scorer_id, tuple(store.views()))
         shown.append(EstimatedRun(OwnRun(name, table, store.run.created_at[:10]), summary))
-    return build_own_board(shown)
+    notes = permit([(one.own.name, one.own.table) for one in shown], allowed)
+    return _noted(build_own_board(shown), notes)
 
 
-def _read_grids(folders: "Sequence[Path]", scorer: str | None, is_anonymous: bool) -> "tuple[OwnGrids, ...]":
+def _read_grids(
+    folders: "Sequence[Path]", scorer: str | None, is_anonymous: bool, allowed: "Sequence[str]"
+) -> "tuple[OwnGrids, ...]":
     """Judge the runs and estimate their grids, Size against 1×1 of another run where need be; nothing is written."""
     from eyechart.runs.cells import read_table
     from eyechart.runs.choosing import choose_scorer
@@ -185,9 +220,11 @@ def _read_grids(folders: "Sequence[Path]", scorer: str | None, is_anonymous: boo
     stores = [RunStore(folder) for folder in folders]
     judged = []
     for name, store in zip(_names(stores, is_anonymous), stores, strict=True):
-        chosen, mode = choose_scorer(store, scorer)
+        chosen, mode = choose_scorer([store, *stores], scorer)
         scorer_id = scorer_id_of(chosen, mode)
         judged.append((name, read_table(store, scorer_id, judge(store, chosen, mode)), scorer_id))
+    for note in permit([(name, table) for name, table, _ in judged], allowed):
+        say(f"warning: {note}")
     return gather_grids(judged)
 
 

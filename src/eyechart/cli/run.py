@@ -8,6 +8,7 @@ from cyclopts import Parameter
 
 from eyechart.cli._events import switch_events
 from eyechart.cli._flags import (
+    AllowHidden,
     AskFlags,
     Boxes,
     Data,
@@ -16,6 +17,8 @@ from eyechart.cli._flags import (
     Plugin,
     load_plugins,
     open_named_benchmark,
+    with_hidden,
+    with_order,
 )
 from eyechart.cli._hub import open_streamed_release
 from eyechart.cli._output import Json, print_json, say
@@ -61,6 +64,7 @@ def run(
     data: Data = None,
     option: Option = (),
     boxes: Boxes = None,
+    allow_hidden: AllowHidden = False,
     plugin: Plugin = (),
     model_flags: ModelFlags = _MODEL,
     ask_flags: AskFlags = _ASK,
@@ -75,12 +79,15 @@ def run(
     """
     switch_events(json)
     load_plugins(plugin)
+    if suite is not None and ask_flags.options_as is not None:
+        raise UsageError("--options-as gives the order of one benchmark", hint="leave it out, or run the cells alone")
     if suite is not None:
         return run_suite(suite, ask_flags, cell=cell, slurm=slurm, json=json)
     if benchmark is None or model is None:
         raise UsageError(
             "a run needs a benchmark and a model", hint="eyechart run BENCH --model provider/name, or --suite FILE"
         )
+    option = with_hidden(option, benchmark, allow_hidden=allow_hidden)
     if ask_flags.protocol is not None:
         ask_flags, option = follow(ask_flags, option, benchmark)
     if stream:
@@ -165,6 +172,7 @@ def _with_progress(
     if ask_flags.blind:
         named = with_blind_views(named)
     options = ask_flags.run_options(model_flags, picture_flags, preset, work)
+    options = with_order(options, ask_flags.options_as, benchmark)
     opened = open_balanced(model, model_flags.options(ask_flags.timeout), model_flags.base_url)
     prompt = open_wording(benchmark, ask_flags.prompt or defaults_of(benchmark).prompt, is_trusted=ask_flags.trust)
     with RunProgress() as progress:
@@ -272,7 +280,12 @@ def show_outcome(outcome: "Outcome", *, json: bool, has_report: bool = True) -> 
     if outcome.n_missing:
         say(f"{outcome.n_missing} of {outcome.n_planned} answers are missing: run the same command again to ask them")
     if outcome.n_unanswerable:
-        say(f"{outcome.n_unanswerable} of {outcome.n_planned} requests have no answer for good; the causes stand above")
+        say(
+            f"{outcome.n_unanswerable} of {outcome.n_planned} requests have no answer for good; the causes stand "
+            "above, and --ask-again STATE asks them again"
+        )
+    if outcome.n_unreadable:
+        say("mend the pictures that cannot be read, and the same command asks their questions and no others")
     return outcome.exit_code
 
 

@@ -7,11 +7,13 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from eyechart.errors import UsageError
+from eyechart.errors import ImageError, UsageError
 from eyechart.kinds import Benchmark
 from eyechart.runs.execute import utc_now, writer_name
 from eyechart.runs.folders import Destination, Origin, find_or_create
 from eyechart.runs.plan import Plan
+from eyechart.runs.replies import Asking, error_row
+from eyechart.runs.unreadable import fault_of
 from eyechart.runs.versions import read_versions
 from eyechart.schema import JsonObject, Question, Request, Response, ResponseState
 
@@ -61,12 +63,22 @@ class Annotation:
     def __init__(self, plan: Plan, benchmark: Benchmark, where: Destination, command: tuple[str, ...] = ()) -> None:
         self.benchmark = benchmark
         origin = Origin(now=utc_now(), versions=read_versions(), command=command)
-        self.store, self.is_resumed = find_or_create(plan, where, origin)
+        self.store, self.is_resumed = find_or_create(plan, where, origin, may_grow=True)
         self.requests = _shuffled(plan.requests, f"{plan.model.name} {plan.options.seed}")
         self._questions: dict[str, Question] = {question.id: question for question in plan.questions}
         index = self.store.index()
-        self._open = [place for place, request in enumerate(self.requests) if not index.is_settled(request.id)]
         self._writer = self.store.open_writer(writer_name())
+        self._open: list[int] = []
+        for place, request in enumerate(self.requests):
+            if index.is_settled(request.id):
+                continue
+            fault = fault_of(request.pictures)
+            if fault is None:
+                self._open.append(place)
+            else:  # nobody can be shown it
+                finished_at = utc_now().isoformat(timespec="milliseconds")
+                asking = Asking(request_id=request.id, seconds=None, finished_at=finished_at)
+                self._writer.append(error_row(ImageError(fault), asking))
 
     @property
     def progress(self) -> Progress:

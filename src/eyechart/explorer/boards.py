@@ -9,6 +9,7 @@ import msgspec
 from eyechart.benchmarks._published import published_benchmarks, read_published
 from eyechart.errors import UsageError
 from eyechart.explorer.study import ExploredRun, Study
+from eyechart.runs.answer_rules import blocking_answers
 from eyechart.runs.board import Board
 from eyechart.runs.grid_board import build_grid_board, gather_grids
 from eyechart.runs.leaderboard import build_board
@@ -80,9 +81,14 @@ class Boards:
             )
             return build_grid_board(read_published(_GRIDS_OF), key.benchmark, grids)
         if key.benchmark not in published_benchmarks():
-            return build_own_board(
-                [EstimatedRun(own, run.summary) for own, run in zip(_own_runs(runs), runs, strict=True)]
+            shown = [run for run in runs if not _forbidden(run)]
+            if runs and not shown:
+                raise UsageError(f"no run can be placed: {_forbidden(runs[0])}", hint="see its own report")
+            board = build_own_board(
+                [EstimatedRun(own, run.summary) for own, run in zip(_own_runs(shown), shown, strict=True)]
             )
+            notes = [f"{run.name} is not on the board: {_forbidden(run)}." for run in runs if _forbidden(run)]
+            return msgspec.structs.replace(board, notes=(*board.notes, *notes))
         shown = [run for run in runs if _split_of(run) == key.split and not _why_not(run)]
         board = build_board(read_published(key.benchmark), key.split, _rule(key.rule), _own_runs(shown))
         return msgspec.structs.replace(board, notes=(*board.notes, *self._left_out(runs, key.split)))
@@ -126,7 +132,13 @@ def _why_not(run: ExploredRun) -> str:
         return "it asked no view original"
     if all(question.answer is None for question in run.table.questions):
         return "the right answers of its split are hidden"
-    return ""
+    return _forbidden(run)
+
+
+def _forbidden(run: ExploredRun) -> str:
+    """Return which rule forbids to place a run, empty if none does."""
+    found = blocking_answers([(run.name, run.table)])
+    return f"{found[0].code}, {found[0].message}" if found else ""
 
 
 def _own_runs(runs: list[ExploredRun]) -> list[OwnRun]:

@@ -63,6 +63,8 @@ def opening_options(run: Run, data: Path | None) -> dict[str, object]:
     """
     stored = {name: value for name, value in run.benchmark.options.items() if name != _ORIGIN}
     options = {**stored, **recorded_options(run.command)}
+    if run.benchmark.name == "folder":
+        options.setdefault("allow_hidden", True)  # nothing is asked here, and earlier versions asked such files
     if data is not None:
         options.pop("needles", None)
     return options

@@ -240,7 +240,7 @@ def read_study(
 
     Args:
         folders: Run folders.
-        scorer: Whose scores to show; each run's own if left out.
+        scorer: Whose scores to show; each run's own if left out, all in one version.
         tell: Called with how many runs are read, and of how many.
 
     Raises:
@@ -253,7 +253,8 @@ def read_study(
     for store, label in zip(stores, labels, strict=True):
         if tell is not None:
             tell(len(runs), len(folders))
-        runs.append(ExploredRun(store, scorer, label))
+        own = scorer or scorer_id_of(*choose_scorer([store, *stores], None))
+        runs.append(ExploredRun(store, own, label))
     if tell is not None:
         tell(len(runs), len(folders))
     return Study(runs)
@@ -297,7 +298,7 @@ def _index_requests(store: RunStore, table: RunTable) -> tuple[dict[tuple[int, i
     ids: dict[tuple[int, int, int], str] = {}
     places: dict[str, Place] = {}
     heads = msgspec.json.Decoder(_RequestHead)
-    for place, text in read_places(store.folder / "requests.jsonl"):
+    for place, text in read_places(store.planned_file("requests.jsonl")):
         request = heads.decode(text)
         slot = slot_at(request.repeat, request.choice_order, table.run)
         key = (question_at[request.question_id], condition_at[request.condition], slot)
@@ -319,7 +320,7 @@ def _index_responses(store: RunStore, index: AnswerIndex) -> LineIndex[str]:
 
 
 def _index_questions(store: RunStore) -> LineIndex[str]:
-    places = read_places(store.folder / "questions.jsonl")
+    places = read_places(store.planned_file("questions.jsonl"))
     return LineIndex({msgspec.json.decode(text, type=_IdHead).id: place for place, text in places})
 
 

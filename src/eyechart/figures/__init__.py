@@ -11,12 +11,15 @@ How numbers are written and which contrast is the main one is decided here too, 
 """
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eyechart.errors import StoreError
 from eyechart.figures._numbers import (
     MISSING,
+    NO_INTERVAL,
     NOT_SCORED,
     format_acuity,
     format_contrast,
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MISSING",
     "NOT_SCORED",
+    "NO_INTERVAL",
     "PICTURE_SUFFIXES",
     "accuracies",
     "format_acuity",
@@ -68,7 +72,7 @@ PICTURE_SUFFIXES = tuple(f".{name}" for name in _NO_METADATA)
 """What files of figures end in."""
 
 
-def save_figure(figure: "Figure", out: Path, stem: str) -> tuple[Path, Path, Path]:
+def save_figure(figure: "Figure", out: Path, stem: str, *, svg: str | None = None) -> tuple[Path, Path, Path]:
     """Save a figure as PDF, SVG and PNG.
 
     Fonts are embedded (Type 42 in the PDF, outlines in the SVG). The same figure gives the same bytes, on any day.
@@ -77,6 +81,7 @@ def save_figure(figure: "Figure", out: Path, stem: str) -> tuple[Path, Path, Pat
         figure: A matplotlib figure.
         out: Folder, made if it does not exist.
         stem: File name without suffix.
+        svg: What ``render_svg`` returned for the figure, where it was rendered before.
 
     Returns:
         The paths of the PDF, the SVG and the PNG (300 dots per inch).
@@ -84,8 +89,10 @@ def save_figure(figure: "Figure", out: Path, stem: str) -> tuple[Path, Path, Pat
     Raises:
         StoreError: If the folder or a file cannot be written.
     """
-    pdf, svg, png = (save_picture(figure, out / f"{stem}.{suffix}") for suffix in _NO_METADATA)
-    return pdf, svg, png
+    known = {} if svg is None else {"svg": svg.encode()}
+    with _laid_out(figure):
+        pdf, vector, png = (_write(figure, out / f"{stem}.{suffix}", known.get(suffix)) for suffix in _NO_METADATA)
+    return pdf, vector, png
 
 
 def save_picture(figure: "Figure", path: Path) -> Path:
@@ -98,9 +105,15 @@ def save_picture(figure: "Figure", path: Path) -> Path:
     Raises:
         StoreError: If the folder or the file cannot be written.
     """
+    with _laid_out(figure):
+        return _write(figure, path)
+
+
+def _write(figure: "Figure", path: Path, content: bytes | None = None) -> Path:
+    """Write a figure's content, rendered now where it was not before."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(_render(figure, path.suffix[1:].lower()))
+        path.write_bytes(_render(figure, path.suffix[1:].lower()) if content is None else content)
     except OSError as error:
         raise StoreError(
             f"cannot write figure {path.stem} into {path.parent}: {error.strerror}",
@@ -111,7 +124,27 @@ def save_picture(figure: "Figure", path: Path) -> Path:
 
 def render_svg(figure: "Figure") -> str:
     """Return a figure as SVG text with outlined letters, without date or program name."""
-    return _render(figure, "svg").decode("utf-8")
+    with _laid_out(figure):
+        return _render(figure, "svg").decode("utf-8")
+
+
+@contextmanager
+def _laid_out(figure: "Figure") -> Iterator[None]:
+    """Put a figure's parts in their places once for all formats; matplotlib would do it, and draw, twice for each."""
+    engine = figure.get_layout_engine()
+    if engine is None:
+        yield
+        return
+    dpi = figure.dpi
+    try:
+        figure.dpi = _PNG_DPI
+        engine.execute(figure)
+        figure.dpi = dpi
+        figure.set_layout_engine(None)
+        yield
+    finally:
+        figure.dpi = dpi
+        figure.set_layout_engine(engine)
 
 
 def _render(figure: "Figure", suffix: str) -> bytes:

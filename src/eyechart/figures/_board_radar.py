@@ -120,9 +120,9 @@ def _share(cell: BoardCell | None) -> float | None:
 def _say(cell: BoardCell | None) -> str:
     if cell is None:
         return "not scored"
-    if cell.low is None or cell.high is None:
-        return f"{cell.percent:.1f}"
     n = "" if cell.n_questions is None else f", n = {format_count(cell.n_questions)}"
+    if cell.low is None or cell.high is None:
+        return f"{cell.percent:.1f}" + (n and f" [too few pictures{n}]")
     return f"{cell.percent:.1f} [{cell.low:.1f}, {cell.high:.1f}{n}]"
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from eyechart.errors import HubError, MissingDependencyError
 from eyechart.hub.hosts import RemoteFile, check_inside
+from eyechart.models._network import check_proxies
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,6 +44,7 @@ class HuggingFaceHost:
 
     Raises:
         MissingDependencyError: If huggingface_hub is not installed.
+        UsageError: If the environment names a proxy that cannot be used.
     """
 
     name = "huggingface"
@@ -59,6 +61,7 @@ class HuggingFaceHost:
             from huggingface_hub import HfApi  # deferred: an extra
         except ImportError as error:
             raise MissingDependencyError("huggingface_hub", "hub") from error
+        check_proxies()
         self.repository = repository
         self._pause = pause or time.sleep
         self._api: HfApi = HfApi(

@@ -14,12 +14,30 @@ _STRAIGHT_ALPHA = {"La": "LA", "RGBa": "RGBA"}
 NO_PROFILE = "CMYK without a usable colour profile has no defined RGB values"
 NO_PROFILE_HINT = "convert the picture to sRGB with the profile of its press"
 _DIRECT_MODES = frozenset({"1", "L", "RGB", "CMYK", "LA", "RGBA"})
+_READ_MODES = _DIRECT_MODES | _SIXTEEN_BIT_MODES | _STRAIGHT_ALPHA.keys() | {"P", "PA", "YCbCr"}
 _PROFILE_SPACES = {"GRAY": "L", "RGB ": "RGB", "CMYK": "CMYK"}
 # A profile that moves no channel of the probe colours by more than this is sRGB under another name; converting
 # would only add rounding.
 _SAME_AS_SRGB = 1
 _PROBE_LEVELS = 9
 _KEY_FACTORS = {2: 255 // 3, 4: 255 // 15}
+
+
+def check_has_rgb(mode: str, place: str) -> None:
+    """Refuse a stored pixel layout that has no 8-bit RGB values, whatever else the file says.
+
+    Args:
+        mode: Pillow's name of the layout, such as ``F`` for floats.
+        place: Names the picture in errors.
+
+    Raises:
+        ImageError: If it has none.
+    """
+    if mode not in _READ_MODES:
+        raise ImageError(
+            f"{place}: pixels of kind {mode} have no defined 8-bit RGB values",
+            hint="export the picture as 8-bit or 16-bit RGB",
+        )
 
 
 def to_srgb(
@@ -66,15 +84,11 @@ def _separate(
         image = image.convert(_STRAIGHT_ALPHA[image.mode])
     elif image.mode == "YCbCr":
         image = image.convert("RGB")
-    if image.mode not in _DIRECT_MODES:
-        raise ImageError(
-            f"{place}: pixels of kind {image.mode} have no defined 8-bit RGB values",
-            hint="export the picture as 8-bit or 16-bit RGB",
-        )
+    check_has_rgb(image.mode, place)
     if image.mode in {"LA", "RGBA"}:
         *colours, alpha = image.split()
         return (Image.merge("RGB", colours) if len(colours) > 1 else colours[0]), alpha
-    return image, None if key is None else _keyed_alpha(image, key, form, place)
+    return image, None if key is None else _keyed_alpha(image, key, form)
 
 
 def _sixteen_bit_grey(image: Image.Image, key: object) -> tuple[Image.Image, Image.Image | None]:
@@ -84,13 +98,8 @@ def _sixteen_bit_grey(image: Image.Image, key: object) -> tuple[Image.Image, Ima
     return grey, None if key is None else Image.fromarray(np.where(samples == key, 0, 255).astype(np.uint8))
 
 
-def _keyed_alpha(image: Image.Image, key: object, form: ImageForm, place: str) -> Image.Image:
+def _keyed_alpha(image: Image.Image, key: object, form: ImageForm) -> Image.Image:
     """Return the alpha channel of a PNG colour key: the pixels of exactly that colour are transparent."""
-    if form.is_sixteen_bit:
-        raise ImageError(
-            f"{place}: 16-bit RGB with a transparent colour cannot be reduced to 8 bits unambiguously",
-            hint="export the picture with an alpha channel or without transparency",
-        )
     samples = np.asarray(image.convert("L") if image.mode == "1" else image).reshape(image.height, image.width, -1)
     # Pillow widens 2- and 4-bit grey to 8 bits, but gives their key as stored.
     is_key = (samples == np.asarray(key) * _KEY_FACTORS.get(form.bits, 1)).all(axis=2)

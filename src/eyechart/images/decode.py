@@ -1,14 +1,16 @@
 """One policy by which every picture file becomes pixels (``decode@1``)."""
 
+import hashlib
 from pathlib import Path
 
 from PIL import Image, ImageFile
 
-from eyechart.errors import ImageError, UsageError
-from eyechart.images.colour import NO_PROFILE, NO_PROFILE_HINT, to_srgb
+from eyechart.errors import ImageError, UnavailableImageError, UsageError
+from eyechart.images.colour import NO_PROFILE, NO_PROFILE_HINT, check_has_rgb, to_srgb
+from eyechart.images.hash import file_sha256
 from eyechart.images.pixels import DecodedImage
-from eyechart.images.probe import PILLOW_FAULTS, ImageForm, describe_stream, open_header, open_stream
-from eyechart.schema import DecodePolicy
+from eyechart.images.probe import PILLOW_FAULTS, ImageForm, describe_stream, open_header, open_stream, picture_error
+from eyechart.schema import DecodePolicy, ImageRef, Size
 
 DECODE_VERSION = "decode@1"
 
@@ -132,8 +134,10 @@ def check_decodable(form: ImageForm, place: str) -> None:
     """Refuse what no policy option can make one picture of.
 
     Raises:
-        ImageError: If there is more than one frame or page, a PNG has no end, or CMYK has no profile.
+        ImageError: If there is more than one frame or page, a PNG has no end, CMYK has no profile, or the pixels have
+            no RGB values.
     """
+    check_has_rgb(form.mode, place)
     if form.mode == "CMYK" and not form.has_icc:
         raise ImageError(f"{place}: {NO_PROFILE}", hint=NO_PROFILE_HINT)
     if not form.is_complete:
@@ -146,12 +150,70 @@ def check_decodable(form: ImageForm, place: str) -> None:
             f"{place}: {form.n_frames} {kind}, and one picture is needed",
             hint="save the one that is meant as a PNG",
         )
+    if form.mode in {"L", "RGB"} and form.is_sixteen_bit and form.has_alpha:
+        raise ImageError(
+            f"{place}: 16-bit RGB with a transparent colour cannot be reduced to 8 bits unambiguously",
+            hint="export the picture with an alpha channel or without transparency",
+        )
+
+
+def examine(source: Path | bytes, place: str) -> tuple[ImageRef, ImageForm | None]:
+    """Return what names a picture, and how it is stored; a picture that its header rules out is named with its fault.
+
+    Only the header is parsed; the pixels are not decoded, so a JPEG that was cut in half passes here.
+
+    Args:
+        source: A path, or the encoded bytes.
+        place: Names the picture in its fault; it is stored with the question, so it should be no absolute path.
+
+    Returns:
+        The name, and the form; None where the file cannot be read or is no picture, so that its size is not known.
+
+    Example:
+        >>> image, form = examine(b"%PDF-1.7", "a.png")
+        >>> image.size, form, image.fault
+        (Size(width=0, height=0), None, "a.png: not a picture that can be read (it begins with b'%PDF-1.7')")
+    """
+    try:
+        sha256, n_bytes = _hashed(source)
+    except UnavailableImageError as error:
+        return unread_image(error.message), None
+    try:
+        form = describe_stream(source, place)
+    except UnavailableImageError as error:
+        return unread_image(error.message), None
+    except ImageError as error:
+        return unread_image(error.message, sha256, n_bytes), None
+    fault = None
+    try:
+        check_decodable(form, place)
+    except ImageError as error:
+        fault = error.message
+    image = ImageRef(
+        file_sha256=sha256,
+        size=form.size,
+        media_type=form.media_type,
+        n_bytes=n_bytes,
+        exif_orientation=form.exif_orientation,
+        is_plain=form.is_plain,
+        fault=fault,
+    )
+    return image, form
+
+
+def unread_image(fault: str, file_sha256: str = "", n_bytes: int | None = None) -> ImageRef:
+    """Return what stands for a picture of which nothing but its fault is known."""
+    return ImageRef(file_sha256=file_sha256, size=Size(0, 0), media_type="", n_bytes=n_bytes, fault=fault)
+
+
+def _hashed(source: Path | bytes) -> tuple[str, int]:
+    return (hashlib.sha256(source).hexdigest(), len(source)) if isinstance(source, bytes) else file_sha256(source)
 
 
 def _load(source: Path | bytes, place: str) -> Image.Image:
     """Return the decoded picture; a file is read as it is decoded, never held whole beside its pixels."""
     if ImageFile.LOAD_TRUNCATED_IMAGES:
-        raise ImageError(
+        raise UnavailableImageError(
             f"{place}: Pillow was told to accept truncated files in this process",
             hint="leave PIL.ImageFile.LOAD_TRUNCATED_IMAGES at False",
         )
@@ -160,7 +222,7 @@ def _load(source: Path | bytes, place: str) -> Image.Image:
         try:
             image.load()
         except PILLOW_FAULTS as error:
-            raise ImageError(f"{place}: cannot decode ({error})", hint="the file is damaged; fetch it again") from error
+            raise picture_error(place, "cannot decode", error) from error
         return image
 
 

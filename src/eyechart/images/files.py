@@ -8,19 +8,19 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from eyechart.errors import ImageError, StoreError
+from eyechart.errors import StoreError, UnavailableImageError
 
 
 def read_whole(path: Path, place: str = "") -> bytes:
     """Return the content of a file; ``place`` names it in errors, the path if empty.
 
     Raises:
-        ImageError: If the file cannot be read.
+        UnavailableImageError: If the file cannot be read.
     """
     try:
         return path.read_bytes()
     except OSError as error:
-        raise ImageError(
+        raise UnavailableImageError(
             f"{place or path}: cannot read ({error.strerror})", hint="check the path and its permissions"
         ) from error
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from eyechart.errors import ImageError
+from eyechart.errors import UnavailableImageError
 from eyechart.images.pixels import WHITE, Pixels
 from eyechart.schema import Size
 
@@ -17,7 +17,7 @@ def file_sha256(path: Path) -> tuple[str, int]:
     """Return the SHA-256 of a file as lower-case hex, and its length in bytes; read in blocks of 1 MiB.
 
     Raises:
-        ImageError: If the file cannot be read.
+        UnavailableImageError: If the file cannot be read.
     """
     digest, n_bytes = hashlib.sha256(), 0
     try:
@@ -26,7 +26,7 @@ def file_sha256(path: Path) -> tuple[str, int]:
                 digest.update(block)
                 n_bytes += len(block)
     except OSError as error:
-        raise ImageError(
+        raise UnavailableImageError(
             f"{path}: cannot read ({error.strerror})", hint="check the path and its permissions"
         ) from error
     return digest.hexdigest(), n_bytes

@@ -1,5 +1,6 @@
 """What a picture file is, read from its header alone."""
 
+import errno
 import struct
 from collections.abc import Callable
 from io import BytesIO
@@ -19,7 +20,7 @@ from PIL import (
     WebPImagePlugin,
 )
 
-from eyechart.errors import ImageError
+from eyechart.errors import ImageError, UnavailableImageError
 from eyechart.images.hash import file_sha256
 from eyechart.images.png_header import PngHeader, read_png_header
 from eyechart.schema import ImageRef, Size, Value
@@ -59,6 +60,8 @@ _TILE_WIDTH = 322
 # Writers of pyramids round a halved odd side up or down.
 _MAX_ODD = 2
 _ALPHA_MODES = frozenset({"LA", "La", "PA", "RGBA", "RGBa"})
+# What the system says of a seek to a place that only a damaged header names; every other number is the disk's.
+_ERRNOS_OF_CONTENT = frozenset({errno.EINVAL, errno.EOVERFLOW, errno.EFBIG})
 _TIFF_MAGIC = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 
 
@@ -220,6 +223,10 @@ def open_header(stream: BinaryIO, place: str) -> ImageFile.ImageFile:
     head = stream.read(_HEAD_BYTES)
     stream.seek(0)
     media_type = sniff_media_type(head)
+    if not head:
+        raise ImageError(
+            f"{place}: not a picture that can be read (it has 0 bytes)", hint="the file is damaged; fetch it again"
+        )
     if media_type is None:
         raise ImageError(
             f"{place}: not a picture that can be read (it begins with {head[:8]!r})",
@@ -266,20 +273,37 @@ def open_stream(source: Path | bytes, place: str) -> BinaryIO:
     """Return encoded bytes, or a file opened for reading, as a stream to close.
 
     Raises:
-        ImageError: If the file cannot be opened.
+        UnavailableImageError: If the file cannot be opened.
     """
     if isinstance(source, bytes):
         return BytesIO(source)
     try:
         return source.open("rb")
     except OSError as error:
-        raise ImageError(
+        raise UnavailableImageError(
             f"{place}: cannot read ({error.strerror})", hint="check the path and its permissions"
         ) from error
 
 
+def picture_error(place: str, what: str, error: Exception) -> ImageError:
+    """Return the error for a picture that a library failed on: the picture's own fault, or this machine's.
+
+    Example:
+        >>> type(picture_error("a.png", "cannot decode", OSError("image file is truncated"))).__name__
+        'ImageError'
+        >>> type(picture_error("a.png", "cannot decode", OSError(errno.EIO, "Input/output error"))).__name__
+        'UnavailableImageError'
+    """
+    is_of_machine = isinstance(error, OSError) and error.errno is not None and error.errno not in _ERRNOS_OF_CONTENT
+    if isinstance(error, MemoryError):
+        return UnavailableImageError(f"{place}: {what} (out of memory)", hint="free some memory and run again")
+    if is_of_machine:
+        return UnavailableImageError(f"{place}: {what} ({error})", hint="check the disk and run again")
+    return ImageError(f"{place}: {what} ({error})", hint="the file is damaged; fetch it again")
+
+
 def _damaged(place: str, media_type: str, error: Exception) -> ImageError:
-    return ImageError(f"{place}: damaged {media_type} header ({error})", hint="the file is damaged; fetch it again")
+    return picture_error(place, f"damaged {media_type} header", error)
 
 
 def _size_and_type(path: Path) -> tuple[Size, str]:

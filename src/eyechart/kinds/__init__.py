@@ -28,6 +28,7 @@ from eyechart.kinds._models import (
     TakesGold,
     TakesSizes,
     TellsFingerprint,
+    TellsOrder,
 )
 from eyechart.kinds._printing import FigureKind, ReportWriter
 from eyechart.kinds._views import Geometry, PlannedPicture, ViewKind, ViewT
@@ -64,6 +65,7 @@ __all__ = [
     "TakesSizes",
     "TellsFacts",
     "TellsFingerprint",
+    "TellsOrder",
     "ViewKind",
     "ViewT",
 ]

@@ -35,7 +35,11 @@ class ReadFromFile(Protocol):
 
 @runtime_checkable
 class Scorer(Protocol):
-    """A pure judge of stored responses. Its ids are ``name.mode@version``."""
+    """A pure judge of stored responses. Its ids are ``name.mode@version``.
+
+    A scorer whose reading has changed keeps the earlier ones, because stored scores keep theirs: its class names them
+    in ``versions``, the newest last, and is made with one of them, ``OptionLetter(1)``; without one it is the newest.
+    """
 
     name: str
     version: int

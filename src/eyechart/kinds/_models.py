@@ -95,12 +95,17 @@ class ObservedPicture(Value, frozen=True):
 
 
 class Reply(msgspec.Struct, frozen=True, kw_only=True):
-    """What a model returns. Failures are raised as the ``ModelError`` family, never returned as text."""
+    """What a model returns. Failures are raised as the ``ModelError`` family, never returned as text.
+
+    ``says_nothing`` marks a model that was to write an answer, ended well and wrote none. An empty text without it is a
+    reading: an OCR reader found no text in the picture.
+    """
 
     text: str
     reasoning: str | None = None
     finish: str | None = None
     is_refusal: bool = False
+    says_nothing: bool = False
     usage: Usage | None = None
     provider_fingerprint: str | None = None
     seen: tuple[ObservedPicture, ...] = ()
@@ -188,6 +193,18 @@ class TakesSizes(Protocol):
 
     def take_image_groups(self, groups: Mapping[str, str]) -> None:
         """Receive the image group of every question id."""
+        ...
+
+
+@runtime_checkable
+class TellsOrder(Protocol):
+    """A model whose answers were given before, under options in an order that it knows."""
+
+    def told_options(self) -> Iterable[tuple[str, str, JsonObject]]:
+        """Return place, question id and what its row tells of the options, for every stored answer.
+
+        Columns are named as in a question file: ``choices`` or ``options``, else the letters A, B, ….
+        """
         ...
 
 

@@ -6,6 +6,7 @@ import io
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from string import ascii_uppercase
 from typing import NamedTuple
 
 import msgspec
@@ -19,10 +20,12 @@ VIEW_COLUMNS = ("view", "view_id")
 RESPONSE_COLUMNS = ("response", "prediction", "text", "answer")
 REASONING_COLUMNS = ("reasoning", "reasoning_content")
 FINISH_COLUMNS = ("finish", "finish_reason")
+_PICTURES = frozenset({"image", "image_path", "img"})
+_OPTION_COLUMNS = frozenset({"choices", "options", *ascii_uppercase})
 
 # What other harnesses write into the answer column when there was none.
 _FAILURE_TEXTS = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED", "Failed to obtain answer via API")
-_ERROR_STATES = frozenset({"error", "transient", "bad_request", "refused_input"})
+_ERROR_STATES = frozenset({"error", "transient", "bad_request", "refused_input", "empty_reply", "unreadable_image"})
 
 
 class AnswerKey(NamedTuple):
@@ -44,6 +47,7 @@ class StoredAnswer(NamedTuple):
         reasoning: Thoughts, if the row holds them apart.
         finish: Why the model stopped, if known.
         log: What another harness noted about its judgement, if it did.
+        told: The row's columns of options as they were shown, if it has any.
     """
 
     line: int
@@ -53,9 +57,10 @@ class StoredAnswer(NamedTuple):
     reasoning: str | None = None
     finish: str | None = None
     log: str | None = None
+    told: JsonObject | None = None
 
     @property
-    def content(self) -> tuple[str | None, ...]:
+    def content(self) -> tuple[object, ...]:
         """Everything but the place."""
         return self[1:]
 
@@ -161,6 +166,11 @@ def _answer(row: JsonObject, line: int, place: str) -> StoredAnswer:
     column = next((column for column in RESPONSE_COLUMNS if column in row), None)
     error, state = row.get("error"), row.get("state")
     is_error = bool(error) or state in _ERROR_STATES
+    if column == "answer" and _PICTURES & set(row):
+        raise SchemaError(
+            f"{place}: a question with its right answer, not the answer of a model",
+            hint="give the file of responses; a response stands in a column response or prediction",
+        )
     if column is None and not is_error:
         raise SchemaError(f"{place}: no response", hint=f"name it in a column {', '.join(RESPONSE_COLUMNS)}")
     text = row.get(column) if column else None
@@ -178,6 +188,7 @@ def _answer(row: JsonObject, line: int, place: str) -> StoredAnswer:
         _optional_text(_first(row, REASONING_COLUMNS)),
         _optional_text(_first(row, FINISH_COLUMNS)),
         _optional_text(row.get("log")),
+        {name: cell for name, cell in row.items() if name in _OPTION_COLUMNS} or None,
     )
 
 

@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
+import msgspec
+
 from eyechart.batching import BatchLimits, BatchProgress
+from eyechart.errors import TransientModelError
 from eyechart.models._chat_reply import failure_of
 from eyechart.models._http_errors import Failure
 from eyechart.schema import JsonObject
@@ -14,15 +17,6 @@ ANTHROPIC_BATCHES = BatchLimits(max_requests=100_000, max_bytes=64 << 20)
 BATCH_SECONDS = 600.0
 
 _CLOCK_TOLERANCE = timedelta(minutes=10)
-_STATUS = {
-    "invalid_request_error": 400,
-    "authentication_error": 401,
-    "permission_error": 403,
-    "not_found_error": 404,
-    "request_too_large": 413,
-    "rate_limit_error": 429,
-    "overloaded_error": 529,
-}
 
 
 def progress_of(batch: Mapping[str, object]) -> BatchProgress:
@@ -53,6 +47,23 @@ def found_batch(batches: Sequence[Mapping[str, object]], since: datetime, n_requ
     return None
 
 
+def batch_entries(payload: bytes) -> list[dict[str, object]]:
+    r"""Return every line of a batch's results.
+
+    Raises:
+        TransientModelError: If a line is damaged.
+
+    Example:
+        >>> batch_entries(b'{"custom_id":"r"}\n\n')
+        [{'custom_id': 'r'}]
+    """
+    lines = (line for line in payload.splitlines() if line.strip())
+    try:
+        return [msgspec.json.decode(line, type=dict[str, object]) for line in lines]
+    except msgspec.MsgspecError as error:
+        raise TransientModelError(f"a line of the batch's replies is damaged ({error})") from error
+
+
 def batch_body(entry: Mapping[str, object]) -> JsonObject | Failure:
     """Return the message of one entry of a batch's results, or what went wrong.
 
@@ -66,12 +77,9 @@ def batch_body(entry: Mapping[str, object]) -> JsonObject | Failure:
     if outcome.get("type") == "succeeded" and isinstance(message, dict):
         return message
     if outcome.get("type") != "errored":
-        return Failure(503, f"the batch ended before this was answered ({outcome.get('type')})")
-    error = outcome.get("error")
-    body = error if isinstance(error, dict) else {}
-    inner = body.get("error")
-    kind = inner.get("type") if isinstance(inner, dict) else None
-    return failure_of(_STATUS.get(str(kind), 500), body, {})
+        kind = str(outcome.get("type"))
+        return Failure(503, f"the batch ended before this was answered ({kind})", code=kind)
+    return failure_of(None, outcome.get("error"), {})
 
 
 def _counts(batch: Mapping[str, object]) -> dict[str, int]:

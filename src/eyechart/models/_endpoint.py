@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import urllib.parse
 from collections.abc import Mapping
 
@@ -39,9 +40,14 @@ def check_base_url(base_url: str, source: str) -> None:
     Raises:
         UsageError: If it does not begin with ``http://`` or ``https://`` and a host.
     """
-    parts = urllib.parse.urlsplit(base_url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise UsageError(f"{source} {base_url!r} is no web address", hint="for example http://localhost:8000/v1")
+    try:
+        parts = urllib.parse.urlsplit(base_url)
+        is_address = parts.scheme in {"http", "https"} and bool(host_and_port(parts))
+    except ValueError:  # a port that is no number or above 65535, or half an IPv6 address
+        is_address = False
+    if not is_address:
+        shown = re.sub(r"//[^@]*@", "//", base_url)
+        raise UsageError(f"{source} {shown!r} is no web address", hint="for example http://localhost:8000/v1")
 
 
 def find_base_url(provider: Provider, given: str | None, environment: Mapping[str, str] = os.environ) -> str:
@@ -139,5 +145,19 @@ def shown_url(base_url: str) -> str:
         'https://host.example:8000/v1'
     """
     parts = urllib.parse.urlsplit(base_url)
-    place = f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
-    return f"{parts.scheme}://{place}{parts.path}"
+    return f"{parts.scheme}://{host_and_port(parts)}{parts.path}"
+
+
+def host_and_port(parts: urllib.parse.SplitResult) -> str:
+    """Return host and port of an address as they may be shown, empty where there is no host.
+
+    Raises:
+        ValueError: If the port is no number from 0 to 65535.
+
+    Example:
+        >>> host_and_port(urllib.parse.urlsplit("http://user:secret@[::1]:8000/v1"))
+        '[::1]:8000'
+    """
+    host = parts.hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    return f"{host}:{parts.port}" if host and parts.port is not None else host

@@ -1,7 +1,7 @@
 """One model behind a network: the part that is the same whatever interface it speaks."""
 
 from abc import ABC, abstractmethod
-from typing import Generic, Literal, NamedTuple, TypeVar
+from typing import Generic, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import msgspec
 
@@ -9,20 +9,24 @@ from eyechart.errors import BadRequestError, ModelError, TransientModelError
 from eyechart.kinds import Ask, ModelOptions, Reply
 from eyechart.models._chat_reply import body_failure, read_json
 from eyechart.models._chat_settings import recorded_settings
-from eyechart.models._endpoint import (
-    Provider,
-    check_base_url,
-    find_base_url,
-    find_key,
-    key_hint,
-    shown_url,
-    without_key,
-)
+from eyechart.models._endings import unreadable
+from eyechart.models._endpoint import Provider, check_base_url, key_hint, without_key
+from eyechart.models._failure_table import Dialect
 from eyechart.models._http_errors import Failure, is_content_filter, model_error
-from eyechart.models._repeats import RepeatedReplies
+from eyechart.models._network import Line, open_line
+from eyechart.models._repeats import RepeatedReplies, request_mark
 from eyechart.schema import JsonObject, ModelIdentity
 
 Client = TypeVar("Client")
+
+
+@runtime_checkable
+class Closable(Protocol):
+    """A connection of the HTTP libraries."""
+
+    async def aclose(self) -> None:
+        """Close it."""
+        ...
 
 
 class Exchange(NamedTuple):
@@ -37,39 +41,6 @@ class Exchange(NamedTuple):
     content_type: str
     payload: bytes
     connection: object | None = None
-
-
-class Line(NamedTuple):
-    """Where a model is asked, with which key, and how long one attempt may take."""
-
-    base_url: str
-    key: str
-    seconds: float
-
-    @property
-    def place(self) -> str:
-        """The address as it may be shown."""
-        return shown_url(self.base_url)
-
-    def timeout(self) -> TransientModelError:
-        """Return the error for an attempt that did not end in time."""
-        return TransientModelError(
-            f"no reply from {self.place} within {self.seconds:g} s",
-            hint="a longer --timeout may help",
-            is_overload=True,
-        )
-
-    def broken(self, cause: BaseException, *, is_connection: bool) -> TransientModelError:
-        """Return the error for a connection that failed.
-
-        Args:
-            cause: What the network library raised.
-            is_connection: Whether no server answered at all.
-        """
-        reason = without_key(str(cause) or type(cause).__name__, self.key)
-        what = "no server answered at" if is_connection else "the connection broke at"
-        hint = "is the server running, and is --base-url right?" if is_connection else ""
-        return TransientModelError(f"{what} {self.place} ({reason})", hint=hint, is_connection=is_connection)
 
 
 class HostedModel(ABC, Generic[Client]):
@@ -92,9 +63,9 @@ class HostedModel(ABC, Generic[Client]):
         )
         self._provider = provider
         self._options = options
-        self._clients: list[Client] = []
-        self._is_fresh = False
+        self._clients: list[Client] = []  # none before the first question, one from then on
         self._repeats = RepeatedReplies()
+        self._tells_endings = False
         self._line = Line("", "", options.timeout_seconds)
 
     async def answer(self, ask: Ask) -> Reply:
@@ -109,7 +80,12 @@ class HostedModel(ABC, Generic[Client]):
                 hint="leave out --score-mode logprob, or ask chat completions",
                 parameter="score_mode",
             )
-        return await self._settled(self._decoded(await self._exchange(self._connected(), ask)), ask)
+        return await self._settled(await self._decoded(await self._exchange(self._connected(), ask), ask), ask)
+
+    @property
+    @abstractmethod
+    def dialect(self) -> Dialect:
+        """The interface that is spoken, in batches too."""
 
     @property
     def reads_letters(self) -> bool:
@@ -120,7 +96,7 @@ class HostedModel(ABC, Generic[Client]):
         """Release the connections."""
         for client in self._clients:
             await self._close_client(client)
-        self._clients, self._is_fresh = [], False
+        self._clients = []
 
     @abstractmethod
     def _connect(self, line: Line) -> Client:
@@ -155,12 +131,10 @@ class HostedModel(ABC, Generic[Client]):
         return f"check the model's name and the base URL {self._line.place}"
 
     def _connected(self) -> Client:
-        if not self._is_fresh:
-            base_url = find_base_url(self._provider, self._options.base_url)
-            self._line = Line(base_url, find_key(self._provider, base_url), self._options.timeout_seconds)
+        if not self._clients:
+            self._line = open_line(self._provider, self._options)
             self._clients.append(self._connect(self._line))
-            self._is_fresh = True
-        return self._clients[-1]
+        return self._clients[0]
 
     async def _told(self, outcome: Exchange | Failure) -> JsonObject:
         """Return the JSON of a reply that answers no question.
@@ -187,11 +161,14 @@ class HostedModel(ABC, Generic[Client]):
             return await self._filtered_or_raise(failure)
         assert not isinstance(body, Failure)  # noqa: S101 -- narrows the type; failure is set where it is one
         reply = self._read(body, ask)
+        if reply.finish is None and self._tells_endings:
+            raise unreadable("the reply lacks the ending that this server tells", "it was cut; it is asked again", body)
+        self._tells_endings = self._tells_endings or reply.finish is not None
         clean = without_key(reply.text, self._line.key)
         thoughts = None if reply.reasoning is None else without_key(reply.reasoning, self._line.key)
         return msgspec.structs.replace(reply, text=clean, reasoning=thoughts)
 
-    def _decoded(self, exchange: Exchange | Failure) -> JsonObject | Failure:
+    async def _decoded(self, exchange: Exchange | Failure, ask: Ask) -> JsonObject | Failure:
         """Return the JSON body of a reply.
 
         Raises:
@@ -199,20 +176,23 @@ class HostedModel(ABC, Generic[Client]):
         """
         if isinstance(exchange, Failure):
             return exchange
-        if self._repeats.is_repeat(exchange.connection, exchange.payload):
-            # The true reply is still on its way on that connection, so no later question may use the same pool.
-            self._is_fresh = False
+        body = read_json(exchange.content_type, exchange.payload)
+        verdict = self._repeats.judge(exchange.connection, body, exchange.payload, request_mark(ask))
+        if verdict != "new" and isinstance(exchange.connection, Closable):
+            # A true reply may still be on its way there, so no later question may use this connection.
+            await exchange.connection.aclose()
+        if verdict == "copy":
             raise TransientModelError(
                 f"{self._line.place} sent one reply twice", hint="is there a proxy that repeats replies?"
             )
-        return read_json(exchange.content_type, exchange.payload)
+        return body
 
     async def _filtered_or_raise(self, failure: Failure) -> Reply:
         """Return the reply of a content filter, which is an answer; raise everything else."""
         failure = failure._replace(message=without_key(failure.message, self._line.key))
-        if is_content_filter(failure):
+        if is_content_filter(failure, self.dialect):
             return Reply(text="", finish="content_filter", extra={"filter": failure.message})
-        error = model_error(failure, key_hint(self._provider), "")
+        error = model_error(failure, key_hint(self._provider), "", self.dialect)
         if getattr(error, "parameter", None) == "model" and not error.hint:
             error.hint = await self._name_hint()
         raise error

@@ -87,5 +87,9 @@ def with_likeliest_letter(reply: Reply, top: Sequence[tuple[str, float]] | None,
         )
     letters = letter_reply(first_token_letters(top, ask.choices), ask.choices, is_complete=False)
     return msgspec.structs.replace(
-        reply, text=letters.text, finish=letters.finish, extra={**reply.extra, **letters.extra}
+        reply,
+        text=letters.text,
+        finish=letters.finish,
+        says_nothing=False,
+        extra={**reply.extra, **letters.extra},
     )

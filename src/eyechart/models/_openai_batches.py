@@ -6,7 +6,7 @@ import msgspec
 
 from eyechart.batching import BatchLimits, BatchProgress
 from eyechart.errors import TransientModelError
-from eyechart.models._chat_reply import failure_of
+from eyechart.models._chat_reply import failure_of, lenient_json
 from eyechart.models._http_errors import Failure
 from eyechart.schema import JsonObject
 
@@ -55,23 +55,27 @@ def progress_of(batch: JsonObject) -> BatchProgress:
 
 
 def batch_entries(payload: bytes) -> Iterator[tuple[str, JsonObject | Failure]]:
-    """Yield request id and body of every line in a file of replies.
+    """Yield request id and body of every line in a file of replies; a line that cannot be read answers nothing.
 
     Raises:
-        TransientModelError: If a line is damaged.
+        TransientModelError: If the last line is damaged, so that the file was cut.
     """
-    for line in payload.splitlines():
-        if not line.strip():
-            continue
+    lines = [line for line in payload.splitlines() if line.strip()]
+    for number, line in enumerate(lines, start=1):
         try:
-            entry = msgspec.json.decode(line, type=dict[str, object])
-        except msgspec.MsgspecError as error:
-            raise TransientModelError(f"a line of the batch's replies is damaged ({error})") from error
+            entry = lenient_json(line)
+        except ValueError as error:
+            if number == len(lines):
+                raise TransientModelError(f"the last line of the batch's replies is damaged ({error})") from error
+            continue
+        if not isinstance(entry, dict):
+            continue
         response = entry.get("response")
         request_id = str(entry.get("custom_id"))
         if not isinstance(response, dict):
-            yield request_id, failure_of(500, {"error": entry.get("error") or "no response"}, {})
+            yield request_id, failure_of(None, {"error": entry.get("error") or "no response"}, {})
         elif response.get("status_code") == _GOOD and isinstance(response.get("body"), dict):
             yield request_id, response["body"]
         else:
-            yield request_id, failure_of(int(response.get("status_code") or 500), response.get("body"), {})
+            status = response.get("status_code")
+            yield request_id, failure_of(status if isinstance(status, int) else None, response.get("body"), {})

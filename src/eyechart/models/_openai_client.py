@@ -9,12 +9,14 @@ from eyechart.batching import BatchLimits, BatchProgress
 from eyechart.errors import ModelError
 from eyechart.kinds import Ask, ModelOptions, Reply
 from eyechart.models import _responses
-from eyechart.models._chat_reply import body_failure, chat_reply, first_tokens
+from eyechart.models._chat_reply import chat_reply, first_tokens
 from eyechart.models._chat_settings import ChatSettings, chat_body, merged, read_sent_settings
 from eyechart.models._endpoint import Provider, key_hint
-from eyechart.models._hosted import Exchange, HostedModel, Line
+from eyechart.models._failure_table import Dialect
+from eyechart.models._hosted import Exchange, HostedModel
 from eyechart.models._http_errors import Failure, model_error
 from eyechart.models._letter_probabilities import with_likeliest_letter
+from eyechart.models._network import Line
 from eyechart.models._openai_batches import (
     BATCH_LABEL,
     BATCH_SECONDS,
@@ -76,6 +78,11 @@ class CompatibleModel(HostedModel["openai.AsyncOpenAI"]):
     def __init__(self, provider: Provider, name: str, settings: ChatSettings, options: ModelOptions) -> None:
         super().__init__(provider, name, settings, options)
         self._settings = settings
+
+    @property
+    def dialect(self) -> Dialect:
+        """The interface that is spoken."""
+        return "responses" if self._settings.interface == "responses" else "chat"
 
     @property
     def batch_limits(self) -> BatchLimits | None:
@@ -180,6 +187,7 @@ class CompatibleModel(HostedModel["openai.AsyncOpenAI"]):
             base_url=line.base_url,
             max_retries=0,
             timeout=line.seconds,
+            http_client=line.client(openai.DefaultAsyncHttpxClient),
             default_headers={} if self._provider.name == "openai" else cast("dict[str, str]", omitted),
         )
 
@@ -214,9 +222,6 @@ class CompatibleModel(HostedModel["openai.AsyncOpenAI"]):
             return _responses.reply(body, len(ask.pictures))
         reply = chat_reply(body, len(ask.pictures))
         return reply if ask.sampling.score_mode == "text" else with_likeliest_letter(reply, first_tokens(body), ask)
-
-    def _failure_in(self, body: JsonObject) -> Failure | None:
-        return _responses.failure(body) if self._settings.interface == "responses" else body_failure(body)
 
     async def _name_hint(self) -> str:
         """Return what the server offers instead of a name that it does not know."""

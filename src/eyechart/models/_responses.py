@@ -1,15 +1,11 @@
-"""OpenAI's responses interface: the request body, the reply, and the errors inside it."""
+"""OpenAI's responses interface: the request body and the reply."""
 
-from eyechart.errors import TransientModelError
 from eyechart.kinds import Ask, Reply, SentPicture
-from eyechart.models._chat_reply import failure_of, observed, read_usage
+from eyechart.models._chat_reply import observed, read_usage
 from eyechart.models._chat_settings import NOT_SENT, ChatSettings, data_uri, merged, sampling_fields, sent
-from eyechart.models._http_errors import Failure
+from eyechart.models._endings import ended, unreadable
 from eyechart.models._reasoning import join_reasoning, split_reasoning
 from eyechart.schema import JsonObject
-
-_FINISH = {"max_output_tokens": "length", "content_filter": "content_filter"}
-_PASSING = frozenset({"server_error", "rate_limit_exceeded", "vector_store_timeout"})
 
 
 def body(name: str, ask: Ask, settings: ChatSettings, extra_body: JsonObject) -> JsonObject:
@@ -43,51 +39,60 @@ def reply(response: JsonObject, n_pictures: int) -> Reply:
     """Return the reply in a response object.
 
     Raises:
-        TransientModelError: If it has no output and no reason for that.
+        TransientModelError: If it has no output and no reason for that, or its ending is no whole one.
     """
     output = response.get("output")
     items = [item for item in output if isinstance(item, dict)] if isinstance(output, list) else []
     details = response.get("incomplete_details")
     reason = details.get("reason") if isinstance(details, dict) else None
     if not items and reason is None:
-        raise TransientModelError("the server's reply holds no output", hint="it is asked again")
+        raise unreadable("the server's reply holds no output", "it is asked again", response)
+    _check_shapes(items, response)
     split = split_reasoning("".join(_texts(items, "message", "text")))
     refusal = "".join(_texts(items, "message", "refusal"))
     usage = read_usage(response.get("usage"))
-    is_cut_off = split.is_cut_off and not split.answer
-    return Reply(
+    read = Reply(
         text=split.answer or refusal,
         reasoning=join_reasoning(*_texts(items, "reasoning", "text"), split.reasoning),
-        finish="length" if is_cut_off else _FINISH.get(str(reason), "stop" if reason is None else str(reason)),
         is_refusal=bool(refusal),
         usage=usage,
         seen=observed(usage, n_pictures),
         extra={key: value for key in ("model", "id") if isinstance(value := response.get(key), str)},
     )
-
-
-def failure(response: JsonObject) -> Failure | None:
-    """Return the error of a response that failed after it was accepted; None where it did not."""
-    error = response.get("error")
-    if not error:
-        return None
-    code = error.get("code") if isinstance(error, dict) else None
-    return failure_of(500 if code is None or code in _PASSING else 400, response, {})
+    return ended("responses", response.get("status") if reason is None else reason, read, response)
 
 
 def _texts(items: list[JsonObject], kind: str, field: str) -> list[str]:
     """Return the texts inside output items of one kind; thoughts come as content or as a summary."""
     found: list[str] = []
     for item in items:
-        if item.get("type") != kind:
+        if (item.get("type") or "message") != kind:
             continue
         for place in ("summary", "content"):
             parts = item.get(place)
-            for part in parts if isinstance(parts, list) else []:
-                text = part.get(field) if isinstance(part, dict) else None
+            for part in parts if isinstance(parts, list) else [parts]:
+                text = part.get(field) if isinstance(part, dict) else part if field == "text" else None
                 if isinstance(text, str) and text:
                     found.append(text)
     return found
+
+
+def _check_shapes(items: list[JsonObject], response: JsonObject) -> None:
+    """Refuse an output in which nothing was said, or something that is no text.
+
+    Raises:
+        TransientModelError: If it is one.
+    """
+    said = [item for item in items if (item.get("type") or "message") in ("message", "reasoning")]
+    if items and not said:
+        raise unreadable("the reply's output holds neither message nor thoughts", "it is asked again", response)
+    for item in said:
+        content = item.get("content")
+        parts = content if isinstance(content, list) else [content]
+        if any(not isinstance(part, str | dict) for part in parts if part is not None):
+            raise unreadable("the reply's content is not a text", "it is asked again", response)
+        if isinstance(content, dict):
+            raise unreadable("the reply's content is an object, not a text", "it is asked again", response)
 
 
 def _picture_part(picture: SentPicture, settings: ChatSettings) -> JsonObject:

@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol, TypeVar
 
-from eyechart.models._chat_reply import failure_of
-from eyechart.models._hosted import Exchange, Line
+from eyechart.models._chat_reply import failure_of, lenient_json
+from eyechart.models._hosted import Exchange
 from eyechart.models._http_errors import Failure
+from eyechart.models._network import Line
 
 
 class RawReply(Protocol):
@@ -68,6 +69,7 @@ async def ask_sdk(sdk: SdkErrors, line: Line, call: RawCall, **arguments: object
 
     Raises:
         TransientModelError: If there was no whole reply in time.
+        BadRequestError: If something stands between, as ``Line.misled`` and ``Line.broken`` tell.
     """
     raw = await call_sdk(sdk, line, call, **arguments)
     if isinstance(raw, Failure):
@@ -90,6 +92,7 @@ async def call_sdk(
 
     Raises:
         TransientModelError: If there was no whole reply in time.
+        BadRequestError: If something stands between, as ``Line.misled`` and ``Line.broken`` tell.
     """
     try:
         # The SDK's timeout is per read: a server that drips one byte a second would never meet it.
@@ -98,7 +101,12 @@ async def call_sdk(
     except (TimeoutError, sdk.APITimeoutError):
         raise line.timeout() from None
     except sdk.APIStatusError as error:
-        return _failure(error)
+        failure = _failure(error)
+        status: int = getattr(error, "status_code", 0)  # a body may hold another one
+        misled = line.misled(status, failure.headers)
+        if misled is not None:
+            raise misled from None
+        return failure
     except sdk.APIConnectionError as error:
         cause = error.__cause__ or error
         # By name, since the SDKs moved from httpx to httpx2.
@@ -108,5 +116,15 @@ async def call_sdk(
 
 def _failure(error: Exception) -> Failure:
     status: int = getattr(error, "status_code", 0)
-    headers: Mapping[str, str] = getattr(getattr(error, "response", None), "headers", {})
-    return failure_of(status, getattr(error, "body", None), {name.lower(): value for name, value in headers.items()})
+    response = getattr(error, "response", None)
+    headers: Mapping[str, str] = getattr(response, "headers", {})
+    return failure_of(status, _body(error, response), {name.lower(): value for name, value in headers.items()})
+
+
+def _body(error: Exception, response: object) -> object:
+    """Return the whole body of an error; the SDKs keep only what is under ``error``."""
+    payload = getattr(response, "content", b"")
+    try:
+        return lenient_json(payload)
+    except ValueError:
+        return payload.decode("utf-8", "replace") or getattr(error, "body", None)

@@ -283,9 +283,11 @@ class LocalModel:
         stop = next((place for place, token in enumerate(written) if token in ends), None)
         is_cut = stop is None and len(written) >= (ask.sampling.max_tokens or len(written) + 1)
         answer = written if stop is None else written[:stop]
+        text = str(loaded.tokenizer.decode(answer, skip_special_tokens=True)).strip()
         return Reply(
-            text=str(loaded.tokenizer.decode(answer, skip_special_tokens=True)).strip(),
+            text=text,
             finish="length" if is_cut else "stop",
+            says_nothing=not text,
             usage=self._usage(loaded, inputs, row, len(answer) + (stop is not None)),
             seen=self._observed(loaded, ask, inputs, row),
         )

@@ -4,10 +4,10 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from eyechart.errors import AuthenticationError, TransientModelError
+from eyechart.errors import AuthenticationError, ModelError, TransientModelError
 from eyechart.kinds import Ask, SentPicture
 from eyechart.models._chat_settings import ChatSettings, chat_body
-from eyechart.models._hosted import Line
+from eyechart.models._network import Line
 from eyechart.schema import JsonObject, Sampling, Size
 from eyechart.seen.served.rendered import Rendered, read_rendered
 
@@ -49,6 +49,7 @@ class VllmRender:
         Raises:
             TransientModelError: If no server answers.
             AuthenticationError: If the key is refused.
+            BadRequestError: If something stands between, such as a redirect.
         """
         wants_tensors = all(size.n_px <= _MOST_TENSOR_PX for size in sizes)
         if self._has_render and (wants_tensors or self._can_omit_tensors):
@@ -113,28 +114,44 @@ class VllmRender:
         Raises:
             TransientModelError: If no server answers.
             AuthenticationError: If the key is refused.
+            BadRequestError: If something stands between, such as a redirect.
         """
         import openai  # deferred: it takes half a second, and planning needs none of it
 
         if not self._clients:
             line = self._line
             self._clients.append(
-                openai.OpenAI(api_key=line.key, base_url=line.base_url, max_retries=0, timeout=line.seconds)
+                openai.OpenAI(
+                    api_key=line.key,
+                    base_url=line.base_url,
+                    max_retries=0,
+                    timeout=line.seconds,
+                    http_client=line.client(openai.DefaultHttpxClient),
+                )
             )
         for attempt in range(_ATTEMPTS):
             try:
                 reply = self._clients[0].post(url, cast_to=object, body=body)
             except openai.APIStatusError as error:
-                if error.status_code in _UNAUTHORISED:
-                    raise AuthenticationError(f"{self._line.place} refuses the key", hint="check the key") from None
+                fault = self._fault_of_all(error)
+                if fault is not None:
+                    raise fault from None
                 if error.status_code == _BAD_REQUEST:
                     return str(error.message)
                 if error.status_code in _MISSING or attempt == _ATTEMPTS - 1:
                     return None
             except openai.APIConnectionError as error:
-                if attempt == _ATTEMPTS - 1:
-                    raise self._line.broken(error.__cause__ or error, is_connection=True) from None
+                broken = self._line.broken(error.__cause__ or error, is_connection=True)
+                if attempt == _ATTEMPTS - 1 or not isinstance(broken, TransientModelError):
+                    raise broken from None
             else:
                 return reply if isinstance(reply, dict) else None
             time.sleep(_WAIT_SECONDS * 2**attempt)
         raise TransientModelError(f"{self._line.place} does not answer")
+
+    def _fault_of_all(self, error: "openai.APIStatusError") -> ModelError | None:
+        """Return the error for a status that every further question would meet as well, None for any other."""
+        if error.status_code in _UNAUTHORISED:
+            return AuthenticationError(f"{self._line.place} refuses the key", hint="check the key")
+        headers = {name.lower(): value for name, value in error.response.headers.items()}
+        return self._line.misled(error.status_code, headers)

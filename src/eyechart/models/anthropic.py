@@ -3,26 +3,39 @@
 import base64
 import importlib.util
 import re
+import urllib.parse
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, Protocol, cast
 
 import msgspec
 
 from eyechart.batching import BatchLimits, BatchProgress
-from eyechart.errors import BadRequestError, MissingDependencyError, ModelError, TransientModelError
+from eyechart.errors import BadRequestError, MissingDependencyError, ModelError
 from eyechart.kinds import Ask, Model, ModelOptions, Reply, SentPicture
-from eyechart.models._anthropic_batches import ANTHROPIC_BATCHES, BATCH_SECONDS, batch_body, found_batch, progress_of
-from eyechart.models._chat_reply import read_usage
+from eyechart.models._anthropic_batches import (
+    ANTHROPIC_BATCHES,
+    BATCH_SECONDS,
+    batch_body,
+    batch_entries,
+    found_batch,
+    progress_of,
+)
+from eyechart.models._chat_reply import content_text, read_usage
 from eyechart.models._chat_settings import merged, read_sent_settings, sent
+from eyechart.models._endings import ended, unreadable
 from eyechart.models._endpoint import Provider
-from eyechart.models._hosted import Exchange, HostedModel, Line
+from eyechart.models._failure_table import Dialect
+from eyechart.models._hosted import Exchange, HostedModel
 from eyechart.models._http_errors import Failure
+from eyechart.models._network import Line, http_library
 from eyechart.models._reasoning import join_reasoning, split_reasoning
 from eyechart.models._stainless import RawCall, ask_sdk, call_sdk
 from eyechart.schema import JsonObject
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     import anthropic
 
 __all__ = ["AnthropicKind"]
@@ -30,7 +43,6 @@ __all__ = ["AnthropicKind"]
 PROVIDER = Provider("anthropic", "ANTHROPIC_API_KEY", "https://api.anthropic.com", "ANTHROPIC_BASE_URL")
 
 _OWN_FIELDS: JsonObject = dict.fromkeys(("model", "messages", "max_tokens", "stream", "temperature", "top_p"))
-_FINISH = {"end_turn": "stop", "max_tokens": "length", "model_context_window_exceeded": "length"}
 # "temperature: Extra inputs are not permitted"; paths into the question start with "messages".
 _PARAMETER = re.compile(r"([a-z_]+)[a-z_.]*: ")
 
@@ -78,6 +90,12 @@ class AnthropicKind:
         return AnthropicModel(name, settings, options)
 
 
+class _Results(Protocol):
+    """The part of an HTTP response that is read."""
+
+    content: bytes
+
+
 class AnthropicModel(HostedModel["anthropic.AsyncAnthropic"]):
     """A Claude model, asked by the messages interface."""
 
@@ -87,6 +105,11 @@ class AnthropicModel(HostedModel["anthropic.AsyncAnthropic"]):
         super().__init__(PROVIDER, name, settings, options)
         self._settings = settings
 
+    @property
+    def dialect(self) -> Dialect:
+        """The interface that is spoken, in batches too."""
+        return "messages"
+
     def _connect(self, line: Line) -> "anthropic.AsyncAnthropic":
         import anthropic  # deferred: it takes a second, and planning needs none of it
 
@@ -95,6 +118,7 @@ class AnthropicModel(HostedModel["anthropic.AsyncAnthropic"]):
             base_url=line.base_url,
             max_retries=0,
             timeout=line.seconds,
+            http_client=line.client(anthropic.DefaultAsyncHttpxClient),
             default_headers={"anthropic-version": self._settings.api_version},
         )
 
@@ -146,17 +170,16 @@ class AnthropicModel(HostedModel["anthropic.AsyncAnthropic"]):
         """
         import anthropic  # deferred, see above
 
-        client = self._connected()
-
-        async def collect() -> list[JsonObject]:
-            # The SDK leaves a raw reply of this kind unread, so its own reader is used.
-            return [one.model_dump(mode="json") async for one in await client.messages.batches.results(batch_id)]
-
-        told = await call_sdk(anthropic, self._line._replace(seconds=BATCH_SECONDS), collect)
+        # The SDK's own reader would ask whatever address the batch names for its results, and send the key there.
+        get = cast("Callable[..., Awaitable[_Results]]", self._connected().get)
+        path = f"/v1/messages/batches/{urllib.parse.quote(batch_id, safe='')}/results"
+        line = self._line._replace(seconds=BATCH_SECONDS)
+        told = await call_sdk(anthropic, line, get, path=path, cast_to=http_library().Response)
         if isinstance(told, Failure):
             await self._told(told)
             return []
-        known = [(str(one.get("custom_id")), batch_body(one)) for one in told if one.get("custom_id") in asks]
+        entries = batch_entries(told.content)
+        known = [(str(one.get("custom_id")), batch_body(one)) for one in entries if one.get("custom_id") in asks]
         named = [(id_, _named(body) if isinstance(body, Failure) else body) for id_, body in known]
         return [(request_id, await self._outcome(body, asks[request_id])) for request_id, body in named]
 
@@ -210,21 +233,18 @@ def read_message(body: JsonObject) -> Reply:
     """Return the reply in a message.
 
     Raises:
-        TransientModelError: If it has neither content nor a reason for that.
+        TransientModelError: If it has neither content nor a reason for that, or its ending is no whole one.
     """
     content, stop = body.get("content"), body.get("stop_reason")
-    blocks = [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
-    if not blocks and not isinstance(stop, str):
-        raise TransientModelError("the server's reply holds no content", hint="it is asked again")
-    text = "".join(str(block["text"]) for block in blocks if block.get("type") == "text" and "text" in block)
-    thoughts = [str(block["thinking"]) for block in blocks if block.get("type") == "thinking" and "thinking" in block]
+    if not content and not isinstance(stop, str):
+        raise unreadable("the server's reply holds no content", "it is asked again", body)
+    text, thoughts = content_text(content, body)
     split = split_reasoning(text)
     usage = read_usage(body.get("usage"))
     details = body.get("stop_details")
-    return Reply(
+    reply = Reply(
         text=split.answer,
         reasoning=join_reasoning(*thoughts, split.reasoning),
-        finish=_FINISH.get(stop, stop) if isinstance(stop, str) else None,
         is_refusal=stop == "refusal",
         usage=usage,
         extra={
@@ -232,6 +252,7 @@ def read_message(body: JsonObject) -> Reply:
             **({"stop_details": details} if isinstance(details, dict) else {}),
         },
     )
+    return ended("messages", stop, reply, body)
 
 
 def _named(failure: Failure) -> Failure:

@@ -3,18 +3,22 @@
 import asyncio
 import importlib.util
 import sys
-from typing import TYPE_CHECKING, Literal, Protocol, cast
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, cast
 
 import msgspec
 
-from eyechart.errors import MissingDependencyError, TransientModelError
+from eyechart.errors import MissingDependencyError, ModelError
 from eyechart.kinds import Ask, Model, ModelOptions, Reply
 from eyechart.models._chat_reply import failure_of, observed
 from eyechart.models._chat_settings import N_TOP_TOKENS, merged, read_sent_settings, sent
+from eyechart.models._endings import BLOCKED_PROMPTS, ended, unreadable
 from eyechart.models._endpoint import Provider
-from eyechart.models._hosted import Exchange, HostedModel, Line
+from eyechart.models._failure_table import Dialect
+from eyechart.models._hosted import Closable, Exchange, HostedModel
 from eyechart.models._http_errors import Failure
 from eyechart.models._letter_probabilities import with_likeliest_letter
+from eyechart.models._network import Line, http_library
 from eyechart.models._reasoning import join_reasoning, split_reasoning
 from eyechart.schema import JsonObject, Usage
 
@@ -33,10 +37,6 @@ PROVIDER = Provider(
     other_key_variable="GOOGLE_API_KEY",
 )
 
-_FILTERED = frozenset(
-    {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "MODEL_ARMOR", "IMAGE_SAFETY"}
-)
-_FINISH = {"STOP": "stop", "MAX_TOKENS": "length", **dict.fromkeys(_FILTERED, "content_filter")}
 # What eyechart sends by itself, so that --extra-body cannot contradict what a run records.
 _OWN_FIELDS: JsonObject = {
     "contents": None,
@@ -101,23 +101,50 @@ class _RawResponse(Protocol):
     def sdk_http_response(self) -> "_SdkHttpResponse": ...
 
 
+class _HttpResponse(Protocol):
+    extensions: dict[str, object]
+
+
 class _SdkHttpResponse(Protocol):
     headers: dict[str, str] | None
     body: str | None
 
 
-class GoogleModel(HostedModel["genai.Client"]):
+class _GoogleClient(NamedTuple):
+    """The SDK's client, and the HTTP client that it was given and does not close."""
+
+    sdk: "genai.Client"
+    http: Closable
+
+
+# The SDK's replies do not tell what they came over; this does, in the task that asked.
+_connection: ContextVar[object | None] = ContextVar("connection", default=None)
+
+
+class GoogleModel(HostedModel[_GoogleClient]):
     """A Gemini model, asked by ``generateContent``."""
 
     def __init__(self, name: str, settings: GoogleSettings, options: ModelOptions) -> None:
         super().__init__(PROVIDER, name, settings, options)
         self._settings = settings
 
-    def _connect(self, line: Line) -> "genai.Client":
+    @property
+    def dialect(self) -> Dialect:
+        """The interface that is spoken, in batches too."""
+        return "generate"
+
+    def _connect(self, line: Line) -> _GoogleClient:
         from google import genai  # deferred: planning needs none of it
         from google.genai import types
 
+        http = http_library()
+        # As many connections as the other SDKs keep.
+        limits = http.Limits(max_connections=1000, max_keepalive_connections=100)
+        asking = line.client(http.AsyncClient, limits=limits, event_hooks={"response": [_note_connection]})
         options = types.HttpOptions(
+            httpx_async_client=asking,
+            httpx_client=line.client(http.Client),  # never asked; the SDK would make one and read certificates for it
+            async_client_args={"ssl": line.trust()},  # likewise
             base_url=line.base_url,
             api_version="v1beta",
             timeout=round(line.seconds * 1000),
@@ -125,19 +152,20 @@ class GoogleModel(HostedModel["genai.Client"]):
             retry_options=types.HttpRetryOptions(attempts=1),
             extra_body=self._options.extra_body or None,
         )
-        return genai.Client(api_key=line.key, vertexai=False, http_options=options)
+        return _GoogleClient(genai.Client(api_key=line.key, vertexai=False, http_options=options), asking)
 
-    async def _close_client(self, client: "genai.Client") -> None:
-        await client.aio.aclose()
-        client.close()
+    async def _close_client(self, client: _GoogleClient) -> None:
+        await client.sdk.aio.aclose()
+        client.sdk.close()
+        await client.http.aclose()
 
-    async def _exchange(self, client: "genai.Client", ask: Ask) -> Exchange | Failure:
+    async def _exchange(self, client: _GoogleClient, ask: Ask) -> Exchange | Failure:
         from google.genai import errors, types  # deferred, see above
 
         parts = [types.Part.from_bytes(data=one.encoded(), mime_type=one.media_type) for one in ask.pictures]
         parts.append(types.Part.from_text(text=ask.prompt))
         config = generation_config(ask, self._settings)
-        generate = cast("Callable[..., Awaitable[_RawResponse]]", client.aio.models.generate_content)
+        generate = cast("Callable[..., Awaitable[_RawResponse]]", client.sdk.aio.models.generate_content)
         contents = types.Content(role="user", parts=parts)
         try:
             async with asyncio.timeout(self._line.seconds):
@@ -145,13 +173,18 @@ class GoogleModel(HostedModel["genai.Client"]):
         except TimeoutError:
             raise self._line.timeout() from None
         except errors.APIError as error:
-            return _failure(error.code, error.details, getattr(error.response, "headers", {}))
+            failure = _failure(error.code, error.details, getattr(error.response, "headers", {}))
+            misled = self._line.misled(getattr(error.response, "status_code", error.code), failure.headers)
+            if misled is not None:
+                raise misled from None
+            return failure
         except _network_errors() as error:
             raise self._network_error(error) from None
         headers = {name.lower(): value for name, value in (raw.sdk_http_response.headers or {}).items()}
-        return Exchange(headers.get("content-type", ""), (raw.sdk_http_response.body or "").encode())
+        payload = (raw.sdk_http_response.body or "").encode()
+        return Exchange(headers.get("content-type", ""), payload, _connection.get())
 
-    def _network_error(self, error: Exception) -> TransientModelError:
+    def _network_error(self, error: Exception) -> ModelError:
         name = type(error).__name__
         if "Timeout" in name and "Connect" not in name:
             return self._line.timeout()
@@ -165,6 +198,10 @@ class GoogleModel(HostedModel["genai.Client"]):
     def _read(self, body: JsonObject, ask: Ask) -> Reply:
         reply = read_content(body, len(ask.pictures))
         return reply if ask.sampling.score_mode == "text" else with_likeliest_letter(reply, _first_tokens(body), ask)
+
+
+async def _note_connection(response: _HttpResponse) -> None:
+    _connection.set(response.extensions.get("network_stream"))
 
 
 def _network_errors() -> tuple[type[Exception], ...]:
@@ -206,7 +243,7 @@ def read_content(body: JsonObject, n_pictures: int) -> Reply:
     """Return the reply in a generated content.
 
     Raises:
-        TransientModelError: If it has no candidate and no reason for that.
+        TransientModelError: If it has no candidate and no known reason for that, or its ending is no whole one.
     """
     candidates = body.get("candidates")
     candidate = candidates[0] if isinstance(candidates, list) and candidates else None
@@ -214,36 +251,60 @@ def read_content(body: JsonObject, n_pictures: int) -> Reply:
     blocked = feedback.get("blockReason") if isinstance(feedback, dict) else None
     usage = _usage(body.get("usageMetadata"))
     if not isinstance(candidate, dict):
-        if not blocked:
-            raise TransientModelError("the server's reply holds no candidate", hint="it is asked again")
+        if str(blocked).lower() not in BLOCKED_PROMPTS:
+            why = f" (the prompt was blocked: {blocked})" if blocked else ""
+            raise unreadable(f"the server's reply holds no candidate{why}", "it is asked again", body)
         return Reply(text="", finish="content_filter", usage=usage, extra={"filter": str(blocked)})
-    content = candidate.get("content")
-    parts = content.get("parts") if isinstance(content, dict) else None
-    texts = [part for part in parts or [] if isinstance(part, dict) and isinstance(part.get("text"), str)]
-    split = split_reasoning("".join(part["text"] for part in texts if not part.get("thought")))
-    finish = candidate.get("finishReason")
+    texts = _text_parts(candidate.get("content"), body)
+    split = split_reasoning("".join(text for text, is_thought in texts if not is_thought))
     version, response_id = body.get("modelVersion"), body.get("responseId")
-    return Reply(
+    reply = Reply(
         text=split.answer,
-        reasoning=join_reasoning(*(part["text"] for part in texts if part.get("thought")), split.reasoning),
-        finish=_FINISH.get(finish, finish.lower()) if isinstance(finish, str) else None,
+        reasoning=join_reasoning(*(text for text, is_thought in texts if is_thought), split.reasoning),
         usage=usage,
         provider_fingerprint=version if isinstance(version, str) else None,
         seen=observed(usage, n_pictures),
         extra={"id": response_id} if isinstance(response_id, str) else {},
     )
+    return ended("generate", candidate.get("finishReason"), reply, body)
+
+
+def _text_parts(content: object, body: JsonObject) -> list[tuple[str, bool]]:
+    """Return the texts of the parts, and whether each is a thought; none where there is no content.
+
+    Raises:
+        TransientModelError: If it is of another shape.
+    """
+    parts = content.get("parts") if isinstance(content, dict) else content
+    if parts is None:
+        return []
+    if not isinstance(parts, list):
+        raise unreadable("the reply's content is no list of parts", "it is asked again", body)
+    known = [{"text": part} if isinstance(part, str) else part for part in parts]
+    texts = [
+        (part["text"], bool(part.get("thought")))
+        for part in known
+        if isinstance(part, dict) and isinstance(part.get("text"), str)
+    ]
+    if parts and not texts:
+        raise unreadable("the reply's content holds parts without a text", "it is asked again", body)
+    return texts
 
 
 def _first_tokens(body: JsonObject) -> list[tuple[str, float]] | None:
     """Return the likeliest first tokens with the logarithms of their probabilities, None where there are none."""
-    candidates = body.get("candidates")
-    result = candidates[0].get("logprobsResult") if isinstance(candidates, list) and candidates else None
-    places = result.get("topCandidates") if isinstance(result, dict) else None
-    entries = places[0].get("candidates") if isinstance(places, list) and places else None
-    found = [
-        (str(one.get("token", "")), float(one["logProbability"])) for one in entries or [] if "logProbability" in one
-    ]
-    return found or None
+    candidate = _first(body.get("candidates"))
+    result = candidate.get("logprobsResult")
+    entries = _first(result.get("topCandidates") if isinstance(result, dict) else None).get("candidates")
+    known = [one for one in entries if isinstance(one, dict)] if isinstance(entries, list) else []
+    found = [(one.get("token"), one.get("logProbability")) for one in known]
+    return [(str(token or ""), float(value)) for token, value in found if isinstance(value, int | float)] or None
+
+
+def _first(entries: object) -> JsonObject:
+    """Return the first object of a list, an empty one where there is none."""
+    first = entries[0] if isinstance(entries, list) and entries else None
+    return first if isinstance(first, dict) else {}
 
 
 def _usage(metadata: object) -> Usage | None:
@@ -267,18 +328,6 @@ def _count(value: object) -> int | None:
 
 
 def _failure(status: int, body: object, headers: object) -> Failure:
-    """Return what an error says; Google names parameters as fields and waits as durations."""
+    """Return what an error says, with the names of headers in lower case."""
     lower = {str(name).lower(): str(value) for name, value in dict(cast("dict[str, str]", headers or {})).items()}
-    failure = failure_of(status, body, lower)
-    error = body.get("error") if isinstance(body, dict) else None
-    details = error.get("details") if isinstance(error, dict) else None
-    message = failure.message
-    for detail in details if isinstance(details, list) else []:
-        violations = detail.get("fieldViolations") if isinstance(detail, dict) else None
-        if isinstance(violations, list) and violations and isinstance(violations[0], dict):
-            failure = failure._replace(parameter=str(violations[0].get("field") or "") or None)
-        wait = str(detail.get("retryDelay", "")) if isinstance(detail, dict) else ""
-        if wait.endswith("s") and "retry-after" not in lower:
-            failure = failure._replace(headers={**lower, "retry-after": wait.removesuffix("s")})
-    # A rejected key comes as 400 INVALID_ARGUMENT.
-    return failure._replace(status=401) if "API key not valid" in message or "API Key not found" in message else failure
+    return failure_of(status, body, lower)

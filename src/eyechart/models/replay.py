@@ -11,7 +11,7 @@ from eyechart.kinds import Ask, AskedIdentity, Model, ModelOptions, Reply
 from eyechart.models._answer_file import AnswerKey, StoredAnswer, read_answer_file
 from eyechart.models._chat_settings import recorded_settings
 from eyechart.models._reasoning import join_reasoning, split_reasoning
-from eyechart.schema import ModelIdentity, ResponseState
+from eyechart.schema import JsonObject, ModelIdentity, ResponseState
 from eyechart.settings import read_settings
 
 __all__ = ["ReplayKind"]
@@ -58,6 +58,12 @@ class ReplayModel:
     def __init__(self, path: Path, settings: ReplaySettings, revision: str | None = None) -> None:
         file = read_answer_file(path, settings.view)
         self._answers = file.answers
+        # Spellings of one number in the file; several are several questions.
+        spelled: dict[str, set[str]] = {}
+        for key in file.answers:
+            spelled.setdefault(_plain(key.question_id), set()).add(key.question_id)
+        self._spelled = {name: next(iter(own)) for name, own in spelled.items() if len(own) == 1}
+        self._twins: frozenset[str] = frozenset()
         self._path = path
         self.identity = ModelIdentity(
             provider="replay",
@@ -95,6 +101,11 @@ class ReplayModel:
             extra={"log": found.log} if found.log else {},
         )
 
+    def told_options(self) -> Iterable[tuple[str, str, JsonObject]]:
+        """Return place, question id and what its row tells of the options, for every answer."""
+        for key, answer in self._answers.items():
+            yield f"{self._path.name}:{answer.line}", key.question_id, answer.told or {}
+
     def unknown_rows(self, planned: Iterable[tuple[str, str]]) -> tuple[AnswerKey, ...]:
         """Return the rows of the file that belong to no planned (question id, view), in the file's order.
 
@@ -104,8 +115,16 @@ class ReplayModel:
         return tuple(key for key in self._answers if (_plain(key.question_id), key.view) not in known)
 
     def review_plan(self, planned: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-        """Say which rows of the file answer nothing that is asked."""
-        unknown = self.unknown_rows(planned)
+        """Say which rows of the file answer nothing that is asked.
+
+        Ids that are one number are told apart by their spelling from then on: "1" does not answer "01".
+        """
+        places = tuple(planned)
+        spelled: dict[str, set[str]] = {}
+        for question_id, _ in places:
+            spelled.setdefault(_plain(question_id), set()).add(question_id)
+        self._twins = frozenset(name for name, own in spelled.items() if len(own) > 1)
+        unknown = self.unknown_rows(places)
         if not unknown:
             return ()
         first = unknown[0]
@@ -117,7 +136,9 @@ class ReplayModel:
         """Nothing is held open."""
 
     def _find(self, asked: AskedIdentity) -> StoredAnswer | None:
-        for question_id in dict.fromkeys((asked.question_id, _plain(asked.question_id))):
+        number = _plain(asked.question_id)
+        other = asked.question_id if number in self._twins else self._spelled.get(number, asked.question_id)
+        for question_id in dict.fromkeys((asked.question_id, other)):
             for view in dict.fromkeys((asked.condition, asked.view)):
                 for repeat in (asked.repeat, None):
                     found = self._answers.get(AnswerKey(question_id, view, repeat))

@@ -5,8 +5,8 @@ import datetime
 
 from eyechart.kinds import Model, ModelOptions
 from eyechart.models._chat_settings import ChatSettings, Detail, LengthParameter, sent
-from eyechart.models._endpoint import Provider, find_base_url, find_key
-from eyechart.models._hosted import Line
+from eyechart.models._endpoint import Provider
+from eyechart.models._network import open_line
 from eyechart.models._openai_client import CompatibleModel, open_compatible
 from eyechart.models._vllm_render import VllmRender
 from eyechart.schema import JsonObject, content_sha256
@@ -63,9 +63,9 @@ class VllmModel(CompatibleModel):
         Raises:
             TransientModelError: If no server answers.
             AuthenticationError: If the key is refused.
+            BadRequestError: If something stands between, such as a redirect.
         """
-        base_url = find_base_url(self._provider, self._options.base_url)
-        line = Line(base_url, find_key(self._provider, base_url), self._options.timeout_seconds)
+        line = open_line(self._provider, self._options)
         render = VllmRender(line, self.identity.name, self._vllm_settings, self._options.extra_body)
         resizer = await asyncio.to_thread(ServedResizer, render, content_sha256(self.identity))
         return served_rule(resizer, self.identity, today) if resizer.is_told else None

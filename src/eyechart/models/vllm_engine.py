@@ -10,6 +10,7 @@ from eyechart.errors import BadRequestError, EyechartError, ModelError, OutOfMem
 from eyechart.kinds import Ask, Model, ModelOptions, Reply
 from eyechart.models._batching import Batches
 from eyechart.models._chat_settings import N_TOP_TOKENS, data_uri, read_sent_settings, recorded_settings, sent
+from eyechart.models._endings import ended
 from eyechart.models._letter_probabilities import with_likeliest_letter
 from eyechart.schema import JsonObject, ModelIdentity, Usage
 
@@ -192,7 +193,7 @@ class VllmEngineModel:
             use_tqdm=False,
             **sent({"chat_template_kwargs": template or None}),
         )
-        return [_reply(output, ask) for output, ask in zip(outputs, asks, strict=True)]
+        return [_reply_or_error(output, ask) for output, ask in zip(outputs, asks, strict=True)]
 
     def _messages(self, ask: Ask) -> list[JsonObject]:
         content: list[JsonObject] = [
@@ -222,18 +223,26 @@ class VllmEngineModel:
         return {**arguments, **self._options.extra_body}
 
 
+def _reply_or_error(output: _Output, ask: Ask) -> Reply | ModelError:
+    """Return the reply, or why this question alone has none."""
+    try:
+        return _reply(output, ask)
+    except ModelError as error:
+        return error
+
+
 def _reply(output: _Output, ask: Ask) -> Reply:
     if not output.outputs:
         raise ModelError("vLLM returned no completion")
     completion = output.outputs[0]
     reply = Reply(
         text=completion.text,
-        finish=completion.finish_reason,
         usage=Usage(
             input_tokens=None if output.prompt_token_ids is None else len(output.prompt_token_ids),
             output_tokens=len(completion.token_ids),
         ),
     )
+    reply = ended("chat", completion.finish_reason, reply, {"text": completion.text})  # as vLLM's server tells it
     if ask.sampling.score_mode == "text":
         return reply
     first = completion.logprobs[0] if completion.logprobs else None

@@ -15,8 +15,9 @@ from eyechart.releases.curation import curate
 from eyechart.releases.journal import BuiltImage, Journal, is_whole, read_built, write_if_changed
 from eyechart.releases.layout import BuildSettings, PlannedImage, check_unique_names, plan_release
 from eyechart.releases.papers import write_papers
-from eyechart.releases.rows import encode_document
+from eyechart.releases.rows import encode_document, tell_fields
 from eyechart.releases.stems import SplitReport
+from eyechart.runs.unreadable import refuse_unreadable
 from eyechart.schema import Question, Value
 
 _BLOCK_BYTES = 1 << 20
@@ -26,7 +27,8 @@ _IMAGE_NAME = re.compile(r"data/[^/]+/test/images/[^/]+")
 class BuildReport(Value, frozen=True):
     """What a build did: images written now, images kept from before, stale files removed.
 
-    ``stems`` says which texts were split from their options, ``checklist`` what is left to do before publishing.
+    ``stems`` says which texts were split from their options, ``fields`` which foreign fields are no columns or became
+    text, ``checklist`` what is left to do before publishing.
     """
 
     n_questions: int
@@ -36,6 +38,7 @@ class BuildReport(Value, frozen=True):
     n_removed: int
     stems: SplitReport
     checklist: tuple[str, ...]
+    fields: tuple[str, ...] = ()
 
 
 def build_release(
@@ -71,6 +74,7 @@ def build_release(
     questions = curated.questions
     if not questions:
         raise BenchmarkError(f"benchmark {benchmark.identity.name} has no question", hint="check the data")
+    refuse_unreadable(questions)
     images = tuple(plan_release(questions, settings))
     check_unique_names(images)
     built = read_built(out)
@@ -101,6 +105,7 @@ def build_release(
         n_removed=n_removed,
         stems=curated.split_report,
         checklist=closing_checklist(curated, settings, out),
+        fields=tell_fields(questions),
     )
 
 

@@ -1,5 +1,6 @@
 """The papers of a release that people read: dataset cards in English and Chinese, and notices, made from its data."""
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -10,6 +11,7 @@ import msgspec
 from eyechart.releases.assets import Example
 from eyechart.releases.curation import Curated
 from eyechart.releases.layout import BuildSettings, PlannedImage
+from eyechart.releases.row_schema import Field, yaml_features
 from eyechart.releases.source_terms import is_settled, known_terms, source_name
 from eyechart.schema import JsonObject, Question, content_sha256
 from eyechart.views import format_view, kind_of
@@ -41,6 +43,7 @@ def card(
     curated: Curated,
     images: Sequence[PlannedImage],
     settings: BuildSettings,
+    schema: Sequence[Field],
     errata: Sequence[JsonObject],
     examples: Sequence[Example],
 ) -> bytes:
@@ -51,6 +54,7 @@ def card(
         curated: The questions.
         images: Every image file.
         settings: How they were made.
+        schema: The columns of every config.
         errata: The entries of ``metadata/errata.json``, and ``description_zh`` in each.
         examples: One thumbnail per family.
     """
@@ -58,7 +62,7 @@ def card(
     if language != "en":
         return text.encode()
     content = content_sha256([msgspec.to_builtins(curated.questions), [image.key for image in images]])
-    return f"{_header(settings, content)}{text}".encode()
+    return f"{_header(settings, schema, content)}{text}".encode()
 
 
 @cache
@@ -110,6 +114,8 @@ def _facts(curated: Curated, images: Sequence[PlannedImage], settings: BuildSett
     return {
         "title": settings.title,
         "repository": settings.repository,
+        "place": settings.repository or "PATH_OR_REPOSITORY",
+        "first_id": shlex.quote(questions[0].id),
         "n_questions": len(questions),
         "n_views": len(view_ids),
         "n_images": len(images),
@@ -139,7 +145,7 @@ def _facts(curated: Curated, images: Sequence[PlannedImage], settings: BuildSett
     }
 
 
-def _header(settings: BuildSettings, content: str) -> str:
+def _header(settings: BuildSettings, schema: Sequence[Field], content: str) -> str:
     """Return the YAML header.
 
     ``datasets`` caches a local folder by this header alone, so that a rebuilt release would load as the old one: the
@@ -157,4 +163,8 @@ def _header(settings: BuildSettings, content: str) -> str:
             "      - split: test",
             f"        path: data/{view_id}/test/**",
         ]
+    declared = yaml_features(schema, "      ")
+    lines.append("dataset_info:")
+    for view_id in map(format_view, settings.views):
+        lines += [f"  - config_name: {view_id}", "    features:", *declared]
     return "\n".join([*lines, "---", "", ""])

@@ -1,7 +1,7 @@
 """Several benchmarks, or the selected part of them, as one: what a new collection is built from."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ from eyechart.benchmarks._release import ID_DIGITS, as_id
 from eyechart.errors import BenchmarkError, UsageError
 from eyechart.kinds import Benchmark
 from eyechart.opening import open_benchmark
+from eyechart.releases.source_terms import source_name
 from eyechart.schema import BenchmarkIdentity, ImageRef, JsonObject, Question, content_sha256
 from eyechart.settings import read_settings, read_toml
 
@@ -25,8 +26,10 @@ class SourceRecipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         options: Its options.
         boxes: File of target boxes for a source that publishes none, relative to the recipe.
         select: File with the ids to take, in this order, relative to the recipe; all if None.
-        task: Task of its questions that have none.
+        task: Task of its questions that have none; refused where all of them have one.
         task_field: Foreign field that says a question's task better than the source's own task does.
+        task_map: Task by question, over all of these: a table of the source's ids, or a file with one, relative to the
+            recipe (a JSON object, or one id and task a line, with a comma or tab between them).
         notice: Text file with the terms of this source, relative to the recipe.
     """
 
@@ -38,10 +41,19 @@ class SourceRecipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     select: str | None = None
     task: str | None = None
     task_field: str | None = None
+    task_map: dict[str, str] | str | None = None
     notice: str | None = None
 
     def all_options(self, folder: Path) -> dict[str, object]:
-        """Return the options with the boxes among them, as a path that holds wherever the command runs."""
+        """Return the options with the boxes among them, as a path that holds wherever the command runs.
+
+        Raises:
+            UsageError: If the boxes are named twice.
+        """
+        if self.boxes and "boxes" in self.options:
+            raise UsageError(
+                f"source {self.name or self.benchmark} names boxes twice", hint="keep boxes or options.boxes, not both"
+            )
         boxes = {"boxes": str((folder / self.boxes).absolute())} if self.boxes else {}
         return {**self.options, **boxes}
 
@@ -76,6 +88,7 @@ class Part(NamedTuple):
     name: str | None = None
     task: str | None = None
     task_field: str | None = None
+    task_map: Mapping[str, str] | None = None
 
 
 class CollectionBenchmark:
@@ -88,17 +101,25 @@ class CollectionBenchmark:
 
     def __init__(self, parts: Sequence[Part], first_id: int | None) -> None:
         self.warnings = tuple(text for part in parts for text in getattr(part.benchmark, "warnings", ()))
+        self.readings = tuple(text for part in parts for text in getattr(part.benchmark, "readings", ()))
+        self.source_names: list[tuple[str, ...]] = []
         self._owner: dict[str, Benchmark] = {}
         chosen: list[Question] = []
         for part in parts:
-            for question in _select(part):
+            named = _named(tuple(_select(part)), part)
+            self.source_names.append(tuple(dict.fromkeys(map(source_name, named))))
+            for question in named:
                 self._owner.setdefault(question.image.file_sha256, part.benchmark)
-                chosen.append(_named(question, part))
+                chosen.append(question)
         if first_id is not None:
             chosen = [_numbered(question, f"{first_id + n:0{ID_DIGITS}d}") for n, question in enumerate(chosen)]
         self._questions = tuple(chosen)
         _check_unique(self._questions)
-        identities = [[part.benchmark.identity, part.ids, part.name, part.task, part.task_field] for part in parts]
+        identities = [
+            [part.benchmark.identity, part.ids, part.name, part.task, part.task_field]
+            + ([] if part.task_map is None else [dict(part.task_map)])
+            for part in parts
+        ]
         name = "collection" if len(parts) > 1 else parts[0].benchmark.identity.name
         self.identity = BenchmarkIdentity(
             name=name, revision=content_sha256([identities, first_id]), options={"sources": [*map(_told, parts)]}
@@ -145,7 +166,7 @@ def read_recipe(path: Path) -> CollectionRecipe:
     """Read a recipe (TOML).
 
     Raises:
-        UsageError: If it cannot be read, names an unknown setting, or has no source.
+        UsageError: If it cannot be read, names an unknown setting, has no source, or counts from below 0.
     """
     content = read_toml(path)
     sources = content.get("sources")
@@ -154,6 +175,8 @@ def read_recipe(path: Path) -> CollectionRecipe:
     recipe = read_settings(CollectionRecipe, content, str(path))
     if not recipe.sources:
         raise UsageError(f"{path} names no source", hint='add [[sources]] with benchmark = "folder" and data = "…"')
+    if recipe.first_id < 0:
+        raise UsageError(f"{path}: first_id {recipe.first_id} is below 0", hint="give first_id a number from 0")
     return recipe
 
 
@@ -165,7 +188,8 @@ def open_collection(recipe: CollectionRecipe, folder: Path) -> CollectionBenchma
         folder: What its paths count from.
 
     Raises:
-        UsageError: If a benchmark or option is unknown, or a selection cannot be read.
+        UsageError: If a benchmark or option is unknown, a selection cannot be read, or a key of a source says nothing
+            about any of its questions.
         BenchmarkError: If a source's data breaks its contract, or a selected id does not exist.
     """
     parts = [
@@ -177,23 +201,28 @@ def open_collection(recipe: CollectionRecipe, folder: Path) -> CollectionBenchma
             name=source.name,
             task=source.task,
             task_field=source.task_field,
+            task_map=_read_task_map(source.task_map, folder),
         )
         for source in recipe.sources
     ]
     return CollectionBenchmark(parts, recipe.first_id)
 
 
-def read_notices(recipe: CollectionRecipe, folder: Path) -> dict[str, str]:
-    """Return the terms that a recipe gives, by source name.
+def read_notices(recipe: CollectionRecipe, folder: Path, collection: CollectionBenchmark) -> dict[str, str]:
+    """Return the terms that a recipe gives, by the name under which notices and counts show each source.
+
+    Several texts about one name stand below each other.
 
     Raises:
         UsageError: If a file cannot be read.
     """
-    return {
-        source.name or source.benchmark: _read_text(folder / source.notice)
-        for source in recipe.sources
-        if source.notice
-    }
+    found: dict[str, dict[str, None]] = {}
+    for source, names in zip(recipe.sources, collection.source_names, strict=True):
+        if source.notice:
+            text = _read_text(folder / source.notice)
+            for name in names:
+                found.setdefault(name, {})[text.strip()] = None
+    return {name: "\n\n".join(texts) for name, texts in found.items()}
 
 
 def read_ids(path: Path) -> tuple[str, ...]:
@@ -251,12 +280,73 @@ def _find(known: Mapping[str, Question], name: str) -> Question | None:
     return known.get(name) or (known.get(name.zfill(ID_DIGITS)) if name.isdecimal() else None)
 
 
-def _named(question: Question, part: Part) -> Question:
-    extra = dict(question.extra)
-    extra.setdefault("source_image_id", part.benchmark.image_path(question.image).name)
-    said = question.extra.get(part.task_field) if part.task_field else None
-    task = (said if isinstance(said, str) and said else question.task) or part.task
-    return msgspec.structs.replace(question, source=part.name or question.source, task=task, extra=extra)
+def _named(questions: Sequence[Question], part: Part) -> tuple[Question, ...]:
+    """Return the questions of a part under its names and tasks.
+
+    Raises:
+        UsageError: If what the part says about tasks concerns none of its questions.
+    """
+    named = []
+    used: set[str] = set()
+    for question in questions:
+        extra = dict(question.extra)
+        extra.setdefault("source_image_id", part.benchmark.image_path(question.image).name)
+        said = question.extra.get(part.task_field) if part.task_field else None
+        mapped = None if part.task_map is None else part.task_map.get(question.id)
+        choices = (("task_map", mapped), ("task_field", said), (None, question.task), ("task", part.task))
+        key, task = next(((key, text) for key, text in choices if isinstance(text, str) and text), (None, None))
+        used |= {key} if key else set()
+        named.append(msgspec.structs.replace(question, source=part.name or question.source, task=task, extra=extra))
+    _check_used(questions, part, used)
+    return tuple(named)
+
+
+def _check_used(questions: Sequence[Question], part: Part, used: Collection[str]) -> None:
+    where = f"source {part.name or part.benchmark.identity.name}"
+    own = ", ".join(dict.fromkeys(str(question.task) for question in questions if question.task))
+    if part.task is not None and "task" not in used and questions:
+        raise UsageError(
+            f"{where}: task = {part.task!r} names the task of no question: all of them have one"
+            + (f" ({own})" if own else ""),
+            hint="rename them under [tasks], name single questions in task_map, or leave task out",
+        )
+    if part.task_field is not None and not any(question.extra.get(part.task_field) for question in questions):
+        fields = ", ".join(dict.fromkeys(name for question in questions for name in question.extra)) or "none"
+        raise UsageError(
+            f"{where}: no question has a field {part.task_field!r} for task_field", hint=f"its fields are {fields}"
+        )
+    if part.task_map is not None:
+        known = {question.id for question in part.benchmark.questions()}
+        unknown = [name for name in part.task_map if name not in known]
+        if unknown or not part.task_map:
+            raise UsageError(
+                f"{where}: task_map names {f'no question {unknown[0]!r} of it' if unknown else 'no question'}",
+                hint=f"its ids look like {next(iter(sorted(known)), 'none')!r}",
+            )
+
+
+def _read_task_map(given: Mapping[str, str] | str | None, folder: Path) -> Mapping[str, str] | None:
+    """Return the tasks by question id of a recipe's table, or of the file that it names."""
+    if not isinstance(given, str):
+        return given
+    path = folder / given
+    text = _read_text(path)
+    if path.suffix.lower() == ".json":
+        try:
+            return msgspec.json.decode(text, type=dict[str, str])
+        except msgspec.DecodeError as error:
+            raise UsageError(f"{path} is no table of tasks ({error})", hint='write {"id": "task", …}') from error
+    found: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        question_id, separator, task = line.partition("\t" if "\t" in line else ",")
+        question_id, task = question_id.strip(), task.strip()
+        if not separator or not question_id or not task or question_id in found:
+            what = "names this id a second time" if question_id in found else "is no id and task"
+            raise UsageError(f"{path}, line {number}: {line.strip()!r} {what}", hint="one id and task a line: 17,OCR")
+        found[question_id] = task
+    return found
 
 
 def _numbered(question: Question, question_id: str) -> Question:

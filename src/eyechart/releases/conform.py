@@ -23,6 +23,7 @@ from eyechart.releases.conform_pixels import IdentityCount, PixelSample, Resampl
 from eyechart.releases.conform_rows import IdentityRule, check_identities
 from eyechart.releases.contents import Contents, Row, read_contents
 from eyechart.releases.row_checks import original_sizes
+from eyechart.releases.row_types import RowDeviation, row_deviations
 from eyechart.schema import Box, Crop, Downsample, Size, TargetOnly, Value, View, Whiteground
 from eyechart.views import format_view
 
@@ -65,6 +66,7 @@ class ConformReport(Value, frozen=True):
         n_questions: Questions of the release.
         saturated: Rows whose crop is the whole image, by view.
         boxes_across_border: Ids whose source box leaves the image.
+        deviations: Where its rows differ from the columns that ``build`` writes.
     """
 
     crop_boxes: tuple[PolicyFit, ...]
@@ -76,6 +78,7 @@ class ConformReport(Value, frozen=True):
     n_questions: int
     saturated: dict[str, int]
     boxes_across_border: tuple[str, ...]
+    deviations: tuple[RowDeviation, ...] = ()
 
 
 def explain_release(
@@ -106,6 +109,7 @@ def explain_release(
         n_questions=len(contents.canonical),
         saturated=_saturated(contents, sizes),
         boxes_across_border=_across_border(contents, sizes),
+        deviations=row_deviations(contents),
     )
 
 

@@ -25,7 +25,7 @@ from eyechart.releases.findings import Finding, found
 from eyechart.releases.journal import JOURNAL_NAME
 from eyechart.schema import View
 
-METADATA_FILES = ("image_manifest", "validation_summary", "errata", "path_mapping")
+METADATA_FILES = ("image_manifest", "validation_summary", "errata", "path_mapping", "features")
 
 
 class Row(NamedTuple):
@@ -50,6 +50,7 @@ class Contents(NamedTuple):
         manifest: Entries by path, None where there is no manifest.
         errata: What the errata say, by id.
         summary: The validation summary.
+        features: What ``metadata/features.json`` declares, None where it is not there or no JSON.
         fetched: Files that were fetched, None where the folder is no part of a larger release.
     """
 
@@ -61,6 +62,7 @@ class Contents(NamedTuple):
     manifest: dict[str, ManifestEntry] | None
     errata: dict[str, tuple[str, ...]]
     summary: object
+    features: object = None
     fetched: frozenset[str] | None = None
 
     def view_of(self, view_id: str) -> View | None:
@@ -106,6 +108,7 @@ def read_contents(root: Path) -> tuple[Contents, tuple[Finding, ...]]:
     has_manifest = (root / "metadata/image_manifest.json").is_file() and "metadata/image_manifest.json" not in broken
     errata = None if "metadata/errata.json" in broken else read_json(root, "errata")
     summary = None if "metadata/validation_summary.json" in broken else read_json(root, "validation_summary")
+    features = None if "metadata/features.json" in broken else read_json(root, "features")
     contents = Contents(
         root=root,
         views=views,
@@ -115,6 +118,7 @@ def read_contents(root: Path) -> tuple[Contents, tuple[Finding, ...]]:
         manifest=read_manifest(root) if has_manifest else None,
         errata=errata_notes(errata, tuple(canonical)),
         summary=summary,
+        features=features,
         fetched=fetched,
     )
     findings += _missing_papers(contents, broken)

@@ -1,8 +1,9 @@
 """``croissant.json``: a release described in the Croissant format, one record set per configuration."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from eyechart.releases.row_schema import Field, croissant_type
 from eyechart.schema import JsonObject
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.1"
@@ -61,18 +62,19 @@ class ConfigFile(NamedTuple):
         name: Path of its ``metadata.jsonl`` inside the release.
         sha256: Of that file.
         n_bytes: Its length.
-        rows: Its rows.
+        n_rows: Number of its rows.
     """
 
     view_id: str
     name: str
     sha256: str
     n_bytes: int
-    rows: Sequence[Mapping[str, object]]
+    n_rows: int
 
 
 def describe(
     configs: Sequence[ConfigFile],
+    schema: Sequence[Field],
     *,
     title: str,
     description: str,
@@ -84,6 +86,7 @@ def describe(
 
     Args:
         configs: All configurations.
+        schema: The columns of each of them.
         title: Name of the collection.
         description: One or two sentences.
         repository: ``OWNER/NAME`` on the Hugging Face hub, if it is known.
@@ -111,7 +114,7 @@ def describe(
             *(_file_object(config) for config in configs),
             *([] if url is None else [_repository(url), *(_file_set(config) for config in configs)]),
         ],
-        "recordSet": [_record_set(config) for config in configs],
+        "recordSet": [_record_set(config, schema) for config in configs],
     }
 
 
@@ -120,7 +123,7 @@ def _file_object(config: ConfigFile) -> JsonObject:
         "@type": "cr:FileObject",
         "@id": f"rows-{config.view_id}",
         "name": f"rows-{config.view_id}",
-        "description": f"{len(config.rows)} rows of the configuration {config.view_id}; file_name is relative to it.",
+        "description": f"{config.n_rows} rows of the configuration {config.view_id}; file_name is relative to it.",
         "contentUrl": config.name,
         "contentSize": f"{config.n_bytes} B",
         "encodingFormat": "application/jsonlines",
@@ -153,56 +156,21 @@ def _file_set(config: ConfigFile) -> JsonObject:
     }
 
 
-def _record_set(config: ConfigFile) -> JsonObject:
+def _record_set(config: ConfigFile, schema: Sequence[Field]) -> JsonObject:
     return {
         "@type": "cr:RecordSet",
         "@id": config.view_id,
         "name": config.view_id,
         "description": f"Questions with their images in the view {config.view_id}.",
         "key": {"@id": f"{config.view_id}/id"},
-        "field": list(_fields(config)),
+        "field": [
+            {
+                "@type": "cr:Field",
+                "@id": f"{config.view_id}/{field.name}",
+                "name": field.name,
+                "source": {"fileObject": {"@id": f"rows-{config.view_id}"}, "extract": {"column": field.name}},
+                **croissant_type(field),
+            }
+            for field in schema
+        ],
     }
-
-
-def _fields(config: ConfigFile) -> Iterator[JsonObject]:
-    names = dict.fromkeys(name for row in config.rows for name in row)
-    for name in names:
-        values = [row[name] for row in config.rows if row.get(name) is not None]
-        if not values:
-            continue
-        kind, is_list = _kind_of(values)
-        field: JsonObject = {
-            "@type": "cr:Field",
-            "@id": f"{config.view_id}/{name}",
-            "name": name,
-            "dataType": kind,
-            "source": {"fileObject": {"@id": f"rows-{config.view_id}"}, "extract": {"column": name}},
-        }
-        if is_list:
-            field |= {"isArray": True, "arrayShape": _shape(values)}
-        yield field
-
-
-def _kind_of(values: Sequence[object]) -> tuple[str, bool]:
-    """Return the Croissant type of a column, and whether its cells are lists."""
-    is_list = all(isinstance(value, list) for value in values)
-    cells = [entry for value in values for entry in (value if isinstance(value, list) else [value])]
-    while cells and all(isinstance(cell, list) for cell in cells):
-        cells = [entry for cell in cells if isinstance(cell, list) for entry in cell]
-    if cells and all(isinstance(cell, bool) for cell in cells):
-        return "sc:Boolean", is_list
-    if cells and all(isinstance(cell, int) and not isinstance(cell, bool) for cell in cells):
-        return "sc:Integer", is_list
-    if cells and all(isinstance(cell, int | float) and not isinstance(cell, bool) for cell in cells):
-        return "sc:Float", is_list
-    return "sc:Text", is_list
-
-
-def _shape(values: Sequence[object]) -> str:
-    """Return the shape of a list column: its length where all have the same, -1 else; lists of lists have two."""
-    lengths = {len(value) for value in values if isinstance(value, list)}
-    inner = {len(entry) for value in values if isinstance(value, list) for entry in value if isinstance(entry, list)}
-    outer = lengths.pop() if len(lengths) == 1 else -1
-    if not inner:
-        return str(outer)
-    return f"{outer},{inner.pop() if len(inner) == 1 else -1}"

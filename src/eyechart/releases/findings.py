@@ -26,9 +26,11 @@ CODES: dict[str, tuple[Level, str]] = {
     "duplicate_id": ("error", "two rows of a view have the same id"),
     "duplicate_question": ("warning", "two ids ask the same about the same picture"),
     "extra_file": ("error", "no row shows this file"),
+    "features_differ": ("error", "metadata/features.json does not declare the columns of a release"),
     "field_differs": ("error", "a question is not the same in all views and in dataset.json"),
     "id_differs": ("error", "id does not belong to base_sample_id"),
     "identity_broken": ("error", "two views that are equal by definition differ in pixels"),
+    "keys_differ": ("error", "rows have other keys than the columns of a release"),
     "malformed_row": ("error", "a row is no JSON object with an id"),
     "manifest_differs": ("error", "the manifest's width or height is not that of the file"),
     "manifest_orphan": ("error", "the manifest names a file that no row shows"),
@@ -39,14 +41,17 @@ CODES: dict[str, tuple[Level, str]] = {
     "missing_manifest": ("warning", "there is no image manifest, so no hash can be compared"),
     "missing_metadata": ("error", "a declared config has no rows"),
     "not_an_image": ("error", "a file is no picture"),
+    "not_aligned": ("warning", "the views of this release cannot be joined in one table: build it again"),
     "not_fetched": ("known", "images or rows of this view were not fetched"),
     "not_in_manifest": ("error", "the manifest does not name this image"),
+    "not_loadable": ("error", "the datasets library cannot open what the card promises"),
     "not_white": ("error", "pixels outside the kept region are not white"),
     "pixels_differ": ("error", "the view's pixels are not those of its original"),
     "refused_image": ("error", "the decode policy refuses this picture"),
     "scale_differs": ("error", "the scale field is not that of the view id, or the size is not the scaled one"),
     "too_large": ("warning", "the picture is too large for its pixels to be compared with"),
     "truncated_image": ("error", "a picture cannot be decoded to its end"),
+    "type_differs": ("error", "values have another type than their column in a release"),
     "undeclared_view": ("warning", "a folder under data/ is no declared config"),
     "unfinished_build": ("error", "the build that writes this folder has not finished"),
     "unknown_erratum": ("warning", "the errata name an id that the release does not have"),
@@ -67,6 +72,8 @@ CODES: dict[str, tuple[Level, str]] = {
 
 _GEOMETRY = frozenset({"canvas_differs", "scale_differs", "box_view_differs", "box_outside"})
 _PIXELS = frozenset({"pixels_differ", "not_white", "identity_broken"})
+# Whatever else is wrong with a row is its fault; how the wrong value is written is none beside it.
+_SPELLING = frozenset({"keys_differ", "type_differs"})
 # If the first is found for one image, the others only follow from it.
 _IMPLIES = {
     "wrong_size": _GEOMETRY,
@@ -131,11 +138,12 @@ def found(
     view: str | None = None,
     line: int | None = None,
     is_declared: bool = False,
+    level: Level | None = None,
 ) -> Finding:
-    """Return a finding at the usual level of its code, or ``known`` if the release declares it."""
-    level, meaning = CODES[code]
+    """Return a finding at the usual level of its code, at another, or ``known`` if the release declares it."""
+    usual, meaning = CODES[code]
     text = f"{meaning}: {message}" if message else meaning
-    return Finding("known" if is_declared else level, code, path, text, id, view, line)
+    return Finding("known" if is_declared else level or usual, code, path, text, id, view, line)
 
 
 def root_causes(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -149,6 +157,9 @@ def root_causes(findings: Iterable[Finding]) -> tuple[Finding, ...]:
         view, question_id = finding.view, finding.id
         if view is None or question_id is None:
             return False
+        if finding.code in _SPELLING:
+            others = codes[view, question_id] | codes.get((None, question_id), set())
+            return not others <= _SPELLING
         return any(
             finding.code in implies.get(code, ())
             for place, implies in (

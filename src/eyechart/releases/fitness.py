@@ -7,6 +7,7 @@ from pathlib import Path
 from eyechart.benchmarks._release import MIRROR_OMISSIONS
 from eyechart.errors import BenchmarkError, ImageError
 from eyechart.images.probe import header_size
+from eyechart.kinds import Benchmark, HoldsRelease
 from eyechart.releases.contents import Contents
 from eyechart.releases.findings import Finding, found, root_causes
 from eyechart.releases.verify import check_papers, is_left_out
@@ -42,6 +43,21 @@ def faults_of(
         if finding.level == "error"
         and (finding.id is None or finding.id in wanted)
         and (finding.view is None or finding.view in views)
+    )
+
+
+def check_collection(
+    benchmark: Benchmark, question_ids: Collection[str], view_ids: Collection[str], *, allows_faults: bool
+) -> tuple[str, ...]:
+    """Return the errors of a published collection that the user allows; none for any other benchmark.
+
+    Raises:
+        BenchmarkError: If it has errors and they are not allowed.
+    """
+    if not isinstance(benchmark, HoldsRelease):
+        return ()
+    return check_fitness(
+        benchmark.root, question_ids, view_ids, has_images=not benchmark.is_streamed, allows_faults=allows_faults
     )
 
 

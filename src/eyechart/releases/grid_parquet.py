@@ -22,6 +22,7 @@ from eyechart.releases.journal import write_if_changed
 from eyechart.runs.gold import name_cell
 from eyechart.runs.grids import MAX_TILE_BYTES, GridSource
 from eyechart.runs.large_pictures import LargeSource
+from eyechart.runs.unreadable import refuse_unreadable
 from eyechart.schema import (
     BenchmarkIdentity,
     DecodePolicy,
@@ -113,6 +114,7 @@ def build_grids(
     check_resampler(resampler)
     configs = _configs(benchmark)
     questions = tuple(benchmark.questions())
+    refuse_unreadable(questions)
     n_rows = sum(len(cells) for cells in configs.values()) * len(questions)
     n_done = 0
     built = []

@@ -5,13 +5,18 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from string import ascii_uppercase
 from typing import Literal, NamedTuple
 
-from eyechart.benchmarks._tables import Row, next_row, read_rows
+from eyechart.benchmarks._cells import Row, text_of
+from eyechart.benchmarks._listed_options import take_apart
+from eyechart.benchmarks._shown_options import options_in_row
+from eyechart.benchmarks._spreadsheets import MAX_CELL_CHARACTERS, read_sheet
+from eyechart.benchmarks._tables import next_row, read_rows
 from eyechart.errors import BenchmarkError
-from eyechart.releases.spreadsheets import MAX_CELL_CHARACTERS, read_sheet
+from eyechart.releases.heads import Container, read_head
 from eyechart.schema import ResponseState
 
 Kit = Literal["vlmevalkit", "lmms-eval"]
@@ -21,7 +26,6 @@ FAILURE_MARKS = ("failed to obtain answer via api", "[lmms_eval_request_failed",
 RANDOM_MARK = "randomly generate one"
 """Stands in VLMEvalKit's log where the judge failed and a letter was drawn."""
 
-_PICKLES = frozenset({".pkl", ".pickle"})
 _LMMS_FIELDS = frozenset(
     {
         *("doc_id", "target", "input", "resps", "filtered_resps", "token_counts", "doc_hash", "input_media"),
@@ -29,7 +33,7 @@ _LMMS_FIELDS = frozenset(
     }
 )
 _THEIR_ANSWER = ("prediction", "parsed_pred", "pred", "gpt_prediction", "pred_answer", "extracted_answer")
-_LETTERED = re.compile(r"\s*\(?([A-Z])[).:]\s*(\S.*?)\s*")
+_LMMS_KEYS = ("question_id", "id", "index", "qid")
 
 
 class KitRow(NamedTuple):
@@ -41,7 +45,7 @@ class KitRow(NamedTuple):
         text: The response; None where there is none.
         state: How the request ended; failures that the kit stored as text are errors here.
         stem: The question without its options; the whole prompt where options cannot be told from it.
-        choices: Options in the order shown; empty where the row does not tell.
+        choices: Options in the order shown, "" where a letter stands for none; empty where the row does not tell.
         gold: The right letter by the kit's file, None where it does not tell.
         view: The view it names, None if none.
         task: Its category.
@@ -64,40 +68,13 @@ class KitRow(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def recognise_kit(path: Path) -> Kit | None:
-    """Return which kit wrote a file, None for plain prediction files.
-
-    Raises:
-        BenchmarkError: If the file holds pickled objects, or scores instead of predictions.
-    """
-    suffix = path.suffix.lower()
-    if suffix in _PICKLES:
-        raise BenchmarkError(
-            f"{path}: pickle files are never loaded, because loading one runs whatever it holds",
-            hint="give the xlsx, tsv or json file that the kit writes beside it",
-        )
-    if path.name.endswith(("_acc.csv", "_score.csv", "_score.json", "_results.json")):
-        raise BenchmarkError(
-            f"{path} holds scores, not predictions",
-            hint="give MODEL_DATASET.xlsx (VLMEvalKit) or DATE_samples_TASK.jsonl (lmms-eval)",
-        )
-    if suffix in {".xlsx", ".tsv"}:
-        return "vlmevalkit"
-    if suffix not in {".json", ".jsonl"} or not path.is_file():
-        return None
-    first = next(_json_rows(path) if suffix == ".json" else _jsonl_rows(path), None)
-    names = set(first.values) if first else set()
-    if "doc_id" in names and names & {"resps", "filtered_resps"}:
-        return "lmms-eval"
-    return "vlmevalkit" if {"index", "prediction"} <= names and "id" not in names else None
-
-
-def read_kit(path: Path, kit: Kit, *, metric: str | None = None) -> tuple[KitRow, ...]:
+def read_kit(path: Path, kit: Kit, container: Container, *, metric: str | None = None) -> tuple[KitRow, ...]:
     """Read a prediction file of a kit.
 
     Args:
         path: The file.
         kit: Which kit wrote it.
+        container: How the file keeps its rows (``releases.forms.recognise``).
         metric: For lmms-eval, the metric whose values are their scores; the first one with a value per row if None.
 
     Raises:
@@ -105,9 +82,9 @@ def read_kit(path: Path, kit: Kit, *, metric: str | None = None) -> tuple[KitRow
     """
     if kit == "vlmevalkit":
         judged = _judged(path)
-        rows = tuple(_vlmevalkit_row(row, judged) for row in _table(path))
+        rows = tuple(_vlmevalkit_row(row, judged) for row in rows_in(path, container))
     else:
-        rows = tuple(_lmms_row(row, metric) for row in _jsonl_rows(path))
+        rows = tuple(_lmms_row(row, metric) for row in rows_in(path, container))
     if not rows:
         raise BenchmarkError(f"{path} holds no prediction", hint="was the file copied completely?")
     if metric is not None and all(row.theirs is None for row in rows):
@@ -135,7 +112,10 @@ def judged_file(path: Path) -> Path | None:
 
 
 def lettered_options(prompt: str) -> tuple[str, tuple[str, ...]]:
-    r"""Split a prompt at its last list of options, one a line from A on.
+    r"""Split a prompt at its last list of options from A on, as a question's own text is split.
+
+    What a prompt says after its list, on lines of their own, is no part of the last option where no other option has
+    several lines.
 
     Returns:
         The text before the list, and the options; the whole prompt and no option where there is no list.
@@ -144,31 +124,24 @@ def lettered_options(prompt: str) -> tuple[str, tuple[str, ...]]:
         >>> lettered_options("Which?\n(A) red (dark)\n(B) blue\nAnswer directly.")
         ('Which?', ('red (dark)', 'blue'))
     """
-    lines = prompt.splitlines()
-    best: tuple[int, tuple[str, ...]] = (len(lines), ())
-    for start, line in enumerate(lines):
-        found = _LETTERED.fullmatch(line)
-        if found and found[1] == "A":
-            options = []
-            for letter, text in zip(ascii_uppercase, lines[start:], strict=False):
-                option = _LETTERED.fullmatch(text)
-                if option is None or option[1] != letter:
-                    break
-                options.append(option[2])
-            if len(options) > 1:
-                best = (start, tuple(options))
-    return "\n".join(lines[: best[0]]).strip(), best[1]
+    stem, options = take_apart(prompt)
+    if options and not any("\n" in option for option in options[:-1]):
+        options = (*options[:-1], options[-1].partition("\n")[0].strip())
+    return stem, options
 
 
 # --- VLMEvalKit -------------------------------------------------------------------------------------------------------
 
 
-def _table(path: Path) -> Iterator[Row]:
-    suffix = path.suffix.lower()
-    readers = {".xlsx": read_sheet, ".tsv": _tsv_rows, ".json": _json_rows, ".csv": read_rows, ".jsonl": read_rows}
-    if suffix not in readers:
-        raise BenchmarkError(f"{path}: no table of predictions", hint=f"one of: {', '.join(readers)}")
-    return readers[suffix](path)
+def rows_in(path: Path, container: Container) -> Iterator[Row]:
+    """Yield the rows of a file of answers, whatever it is called.
+
+    Raises:
+        BenchmarkError: If the file cannot be read, or a row is damaged.
+    """
+    readers = {"xlsx": read_sheet, "tsv": _tsv_rows, "json": _json_rows, "jsonl": _jsonl_rows}
+    reader = readers.get(container, partial(read_rows, suffix=f".{container}"))
+    return reader(path)
 
 
 def _tsv_rows(path: Path) -> Iterator[Row]:
@@ -192,15 +165,23 @@ def _json_rows(path: Path) -> Iterator[Row]:
         content = json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=lambda _: None)
     except OSError as error:
         raise BenchmarkError(f"{path} cannot be read ({error.strerror or error})", hint="check the path") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BenchmarkError(f"{path}: not JSON ({error})", hint="was the file copied completely?") from error
-    if isinstance(content, dict) and all(isinstance(column, dict) for column in content.values()):
-        keys: dict[str, object] = next(iter(content.values()), {})
-        content = [{name: column.get(key) for name, column in content.items()} for key in keys]
-    if isinstance(content, list):
-        for number, values in enumerate(content, start=1):
-            if isinstance(values, dict):
-                yield Row(f"{path}: item {number}", values)
+    if isinstance(content, dict):
+        if content and all(isinstance(column, dict) for column in content.values()):
+            keys: dict[str, object] = next(iter(content.values()))
+            content = [{name: column.get(key) for name, column in content.items()} for key in keys]
+        else:
+            content = content["logs"] if isinstance(content.get("logs"), list) else [content]
+    for number, values in enumerate(content if isinstance(content, list) else [content], start=1):
+        place = f"{path}: item {number}"
+        yield Row(place, _object(values, place))
+
+
+def _object(values: object, place: str) -> dict[str, object]:
+    if not isinstance(values, dict):
+        raise BenchmarkError(f"{place} is no JSON object", hint="was the file copied completely?")
+    return values
 
 
 def _jsonl_rows(path: Path) -> Iterator[Row]:
@@ -209,12 +190,12 @@ def _jsonl_rows(path: Path) -> Iterator[Row]:
     try:
         with path.open(encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, start=1):
-                values = json.loads(line, parse_constant=lambda _: None) if line.strip() else None
-                if isinstance(values, dict):
-                    yield Row(f"{path}:{number}", values)
+                if line.strip():
+                    values = json.loads(line, parse_constant=lambda _: None)
+                    yield Row(f"{path}:{number}", _object(values, f"{path}:{number}"))
     except OSError as error:
         raise BenchmarkError(f"{path} cannot be read ({error.strerror or error})", hint="check the path") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise BenchmarkError(
             f"{path}:{max(1, number)}: not JSON ({error})", hint="was the file copied completely?"
         ) from error
@@ -223,7 +204,7 @@ def _jsonl_rows(path: Path) -> Iterator[Row]:
 def _judged(path: Path) -> dict[str, Mapping[str, object]]:
     """Return the rows of the judged file beside a prediction file by index; none where there is no such file."""
     other = judged_file(path) if not path.stem.endswith("_result") else None
-    return {_key(row): row.values for row in _table(other)} if other else {}
+    return {_key(row): row.values for row in rows_in(other, read_head(other).container)} if other else {}
 
 
 def _vlmevalkit_row(row: Row, judged: Mapping[str, Mapping[str, object]]) -> KitRow:
@@ -239,8 +220,7 @@ def _vlmevalkit_row(row: Row, judged: Mapping[str, Mapping[str, object]]) -> Kit
     log = str(values.get("log") or verdict.get("log") or "")
     if RANDOM_MARK in log:
         notes += ("the kit drew a random letter",)
-    options = tuple(_cell(values, letter) for letter in ascii_uppercase)
-    n_options = next((number for number, option in enumerate(options) if option is None), len(options))
+    options = options_in_row({letter: _cell(values, letter) for letter in ascii_uppercase if letter in values}) or ()
     gold = _cell(values, "answer")
     theirs = _score(values.get("hit"))
     return KitRow(
@@ -249,14 +229,18 @@ def _vlmevalkit_row(row: Row, judged: Mapping[str, Mapping[str, object]]) -> Kit
         text=text,
         state=state,
         stem=_cell(values, "question") or "",
-        choices=tuple(option for option in options[:n_options] if option is not None),
-        gold=gold if gold is not None and gold in ascii_uppercase[:n_options] else None,
+        choices=options,
+        gold=gold if gold in {letter for letter, text in zip(ascii_uppercase, options, strict=False) if text} else None,
         view=_cell(values, "view_id") or _cell(values, "view"),
         task=_cell(values, "category"),
         theirs=_score(verdict.get("hit")) if theirs is None else theirs,
         their_answer=_cell(values, "opt"),
         notes=notes,
     )
+
+
+def _filled_letters(options: Sequence[str | None]) -> tuple[str, ...]:
+    return tuple(letter for letter, option in zip(ascii_uppercase, options, strict=True) if option is not None)
 
 
 def _key(row: Row) -> str:
@@ -270,7 +254,7 @@ def _cell(values: Mapping[str, object], name: str) -> str | None:
     cell = values.get(name)
     if cell is None or cell == "" or (isinstance(cell, float) and math.isnan(cell)):
         return None
-    return f"{cell:g}" if isinstance(cell, float) else str(cell)
+    return text_of(cell) if isinstance(cell, float) else str(cell)
 
 
 # --- lmms-eval --------------------------------------------------------------------------------------------------------
@@ -283,15 +267,19 @@ def _lmms_row(row: Row, metric: str | None) -> KitRow:
     text, state, notes = _stored_text((responses[0] or None) if responses else None)
     if len(responses) > 1:
         notes += (f"the first of {len(responses)} responses",)
-    prompt = values.get("input")
-    stem, choices = lettered_options(prompt if isinstance(prompt, str) else "")
+    prompt = next(
+        (text for text in (values.get("input"), *_flat(values.get("arguments"))) if isinstance(text, str)), ""
+    )
+    stem, listed = lettered_options(prompt)
     target = str(values.get("target") or "")
     metrics = {name: value for name, value in values.items() if name not in _LMMS_FIELDS}
     chosen = [metrics.get(metric)] if metric is not None else list(metrics.values())
     entry = next((value for value in chosen if isinstance(value, dict)), {})
     answer = next((str(entry[name]) for name in _THEIR_ANSWER if entry.get(name) is not None), None)
     theirs = next((score for value in chosen if (score := _metric_score(value, answer, target)) is not None), None)
-    key = entry.get("question_id", entry.get("index"))
+    told = [record for record in (entry, values.get("doc")) if isinstance(record, dict)]
+    key = next((record[name] for record in told for name in _LMMS_KEYS if record.get(name) is not None), None)
+    choices = options_in_row(entry) or listed
     return KitRow(
         place=place,
         key="" if key is None else str(key),
@@ -300,7 +288,7 @@ def _lmms_row(row: Row, metric: str | None) -> KitRow:
         stem=stem,
         choices=choices,
         gold=_gold(target, choices),
-        view=None,
+        view=_cell(entry, "view_id") or _cell(entry, "view"),
         task=_cell(entry, "category"),
         theirs=theirs,
         their_answer=answer,

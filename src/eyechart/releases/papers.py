@@ -9,8 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from eyechart.benchmarks._answers import equal_up_to_case
 from eyechart.benchmarks._boxes import crosses_border
+from eyechart.benchmarks._options import equal_up_to_case
 from eyechart.images.encode import renderer
 from eyechart.kinds import Benchmark
 from eyechart.releases import assets, card, croissant
@@ -19,14 +19,13 @@ from eyechart.releases.curation import Curated
 from eyechart.releases.journal import write_if_changed
 from eyechart.releases.layout import BuildSettings, PlannedImage
 from eyechart.releases.legacy import legacy_documents, upstream
+from eyechart.releases.row_schema import FEATURES_FILE, FIELDS, SCHEMA_VERSION, Field, features, foreign_schema
 from eyechart.releases.rows import (
     canonical_row,
     encode_document,
     encode_rows,
     foreign_fields,
-    plain_foreign_names,
     question_fields,
-    used_columns,
     view_row,
 )
 from eyechart.schema import BenchmarkIdentity, DecodePolicy, JsonObject, Question
@@ -56,7 +55,8 @@ def write_papers(
     originals = {image.question_id: image for image in images if image.is_original}
     names = {question.id: benchmark.image_path(question.image).name for question in questions}
     known = errata(questions)
-    configs = _write_rows(curated, images, out, settings)
+    schema = row_schema(questions)
+    configs = _write_rows(curated, images, out, settings, schema)
     documents: dict[str, object] = {
         "dataset.json": [canonical_row(question, originals[question.id]) for question in questions],
         "metadata/validation_summary.json": summary(questions, images, settings, benchmark.identity),
@@ -65,14 +65,15 @@ def write_papers(
             {"from": upstream(question, names[question.id]), "to": originals[question.id].name}
             for question in questions
         ],
-        "croissant.json": _croissant(configs, questions, settings),
+        "croissant.json": _croissant(configs, schema, questions, settings),
+        FEATURES_FILE: features(schema),
     }
     for name, document in legacy_documents(curated, images, names, settings).items():
         documents[f"metadata/legacy/{name}"] = document
     files = {name: encode_document(document) for name, document in documents.items()}
     examples = assets.choose_examples(images, settings.views)
     for language, name in card.LANGUAGES.items():
-        files[name] = card.card(language, curated, images, settings, known, examples)
+        files[name] = card.card(language, curated, images, settings, schema, known, examples)
     files["THIRD_PARTY_NOTICES.md"] = card.notices(questions, settings.notices)
     files["assets/composition.svg"] = assets.draw_composition(questions)
     for example in examples:
@@ -103,6 +104,7 @@ def summary(
             for view_id, view in zip(view_ids, settings.views, strict=True)
         ],
         "default_config": "original",
+        "row_schema": SCHEMA_VERSION,
         "view_preset": settings.preset,
         "n_questions": len(questions),
         "n_images": len(images),
@@ -160,35 +162,40 @@ def errata(questions: Sequence[Question]) -> list[JsonObject]:
     ]
 
 
+def row_schema(questions: Sequence[Question]) -> tuple[Field, ...]:
+    """Return the columns of every row of a release: ours, and those of the sources' foreign fields."""
+    return (*FIELDS, *foreign_schema(map(foreign_fields, questions))[0])
+
+
 def _write_rows(
-    curated: Curated, images: Sequence[PlannedImage], out: Path, settings: BuildSettings
+    curated: Curated,
+    images: Sequence[PlannedImage],
+    out: Path,
+    settings: BuildSettings,
+    schema: tuple[Field, ...],
 ) -> list[croissant.ConfigFile]:
-    plain = plain_foreign_names(curated.questions)
-    fields = {
-        question.id: {
-            **question_fields(question),
-            **{name: entry for name, entry in foreign_fields(question).items() if name in plain},
-        }
-        for question in curated.questions
-    }
+    fields = {question.id: {**foreign_fields(question), **question_fields(question)} for question in curated.questions}
     configs = []
     for view in settings.views:
         view_id = format_view(view)
-        rows = [view_row(fields[image.question_id], view, image) for image in images if image.view_id == view_id]
-        content = encode_rows(rows)
+        shown = [image for image in images if image.view_id == view_id]
+        content = encode_rows(view_row(fields[image.question_id], view, image, schema) for image in shown)
         name = f"data/{view_id}/test/metadata.jsonl"
         write_if_changed(out / name, content)
-        shown = used_columns(rows)
         sha256 = hashlib.sha256(content).hexdigest()
-        configs.append(croissant.ConfigFile(view_id, name, sha256, len(content), shown))
+        configs.append(croissant.ConfigFile(view_id, name, sha256, len(content), len(shown)))
     return configs
 
 
 def _croissant(
-    configs: Sequence[croissant.ConfigFile], questions: Sequence[Question], settings: BuildSettings
+    configs: Sequence[croissant.ConfigFile],
+    schema: Sequence[Field],
+    questions: Sequence[Question],
+    settings: BuildSettings,
 ) -> Mapping[str, object]:
     return croissant.describe(
         configs,
+        schema,
         title=settings.title,
         description=f"{len(questions)} questions, each shown in the same {len(configs)} views.",
         repository=settings.repository,

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from string import ascii_uppercase
 
-from eyechart.benchmarks._answers import MAX_CHOICES, MIN_CHOICES, equal_up_to_case
+from eyechart.benchmarks._options import MAX_CHOICES, MIN_CHOICES, equal_up_to_case
 from eyechart.benchmarks._release import as_boxes, as_choices, as_size, id_of, is_sha256
 from eyechart.geometry import intersect, whole
 from eyechart.releases.contents import Contents, Row
@@ -165,7 +165,7 @@ def _fields_only_dataset_has_otherwise(canonical: Mapping[str, object], rows: Ma
     """Return the shared fields in which all views agree with each other and not with ``dataset.json``."""
     odd = set()
     for field in _SHARED_FIELDS:
-        values = [row.values.get(field) for row in rows.values()]
+        values = [_comparable(row.values, field) for row in rows.values()]
         agree = bool(values) and all(entry == values[0] for entry in values)
         if agree and len(values) > 1 and values[0] is not None and _differs(canonical, {field: values[0]}, field):
             odd.add(field)
@@ -173,8 +173,14 @@ def _fields_only_dataset_has_otherwise(canonical: Mapping[str, object], rows: Ma
 
 
 def _differs(canonical: Mapping[str, object], values: Mapping[str, object], field: str) -> bool:
-    expected, given = canonical.get(field), values.get(field)
+    expected, given = _comparable(canonical, field), _comparable(values, field)
     return expected is not None and given is not None and expected != given
+
+
+def _comparable(values: Mapping[str, object], field: str) -> object:
+    """Return a field as it is compared: choices that stand as JSON text are those of the list."""
+    value = values.get(field)
+    return (list(as_choices(value)) or value) if field == "choices" else value
 
 
 def _answer_faults(values: Mapping[str, object]) -> Iterator[tuple[str, str]]:

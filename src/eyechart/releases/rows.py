@@ -7,12 +7,10 @@ import msgspec
 
 from eyechart.geometry import target_of, union
 from eyechart.releases.layout import PlannedImage
+from eyechart.releases.row_schema import FIELDS, Field, as_text, foreign_schema, typed_row
+from eyechart.releases.source_terms import source_name
 from eyechart.schema import Box, Crop, Downsample, JsonObject, Number, Question, Size, TargetOnly, View, Whiteground
 from eyechart.views import kind_of
-
-BOX_FIELDS = ("bbox_original", "bbox_clipped", "bbox_view", "crop_box_original")
-
-_SCALARS = (str, bool, int, float)
 
 
 def question_fields(question: Question) -> JsonObject:
@@ -26,9 +24,9 @@ def question_fields(question: Question) -> JsonObject:
         "id": question.id,
         "base_sample_id": question.id,
         "image_group_id": question.image_group,
-        "source_dataset": question.source,
-        "source_question_id": question.extra.get("source_question_id"),
-        "source_image_id": question.extra.get("source_image_id"),
+        "source_dataset": source_name(question),
+        "source_question_id": _text_of(question, "source_question_id"),
+        "source_image_id": _text_of(question, "source_image_id"),
         "question": question.text,
         "question_raw": question.text if question.text_raw is None else question.text_raw,
         "choices": list(question.choices) or None,
@@ -44,14 +42,16 @@ def question_fields(question: Question) -> JsonObject:
     }
 
 
-def view_row(fields: Mapping[str, object], view: View, image: PlannedImage) -> JsonObject:
-    """Return one row of a view; ``fields`` are those of its question.
+def view_row(
+    fields: Mapping[str, object], view: View, image: PlannedImage, schema: Iterable[Field] = FIELDS
+) -> JsonObject:
+    """Return one row of a view with every column of the schema; ``fields`` are those of its question.
 
     ``crop_area_effective`` is the real area of the crop divided by the area of the target (clipping lowers it).
     """
     area_ratio = view.area_ratio if isinstance(view, Crop | Whiteground | TargetOnly) else None
     is_cropped = area_ratio is not None
-    return {
+    row = {
         **fields,
         "file_name": image.file_name,
         "view_id": image.view_id,
@@ -59,10 +59,11 @@ def view_row(fields: Mapping[str, object], view: View, image: PlannedImage) -> J
         **_sides(image.picture.geometry.size),
         "bbox_view": _edges(image.picture.target),
         "crop_box_original": _edges(image.picture.source_region) if is_cropped else None,
-        "crop_area_multiplier": None if area_ratio is None else float(area_ratio),
+        "crop_area_multiplier": area_ratio,
         "crop_area_effective": image.picture.area_multiplier if is_cropped else None,
         "downsample_linear_scale": view.linear_scale if isinstance(view, Downsample) else None,
     }
+    return typed_row(schema, row)
 
 
 def canonical_row(question: Question, original: PlannedImage) -> JsonObject:
@@ -72,40 +73,26 @@ def canonical_row(question: Question, original: PlannedImage) -> JsonObject:
     return {**{name: entry for name, entry in row.items() if entry is not None}, **foreign_fields(question)}
 
 
+_OWN_NAMES = frozenset({"image", *(field.name for field in FIELDS)})
+_TAKEN_OVER = frozenset({"source_question_id", "source_image_id"})
+
+
 def foreign_fields(question: Question) -> JsonObject:
     """Return the foreign fields of a question that do not stand under a name of ours."""
-    own = {*question_fields(question), *BOX_FIELDS, "image", "file_name", "view_id", "view_family", "width", "height"}
-    own |= {"crop_area_multiplier", "crop_area_effective", "downsample_linear_scale"}
-    return {name: entry for name, entry in question.extra.items() if name not in own}
+    return {name: entry for name, entry in question.extra.items() if name not in _OWN_NAMES}
 
 
-def plain_foreign_names(questions: Sequence[Question]) -> tuple[str, ...]:
-    """Return the foreign fields that can be columns: scalars of one type throughout, missing ones aside.
-
-    The others stay in ``dataset.json``: a column of mixed types cannot be loaded as a table.
-    """
-    types: dict[str, set[type]] = {}
-    for question in questions:
-        for name, entry in foreign_fields(question).items():
-            if entry is not None:
-                types.setdefault(name, set()).add(type(entry))
-    return tuple(name for name, found in types.items() if len(found) == 1 and found <= set(_SCALARS))
+def tell_fields(questions: Sequence[Question]) -> tuple[str, ...]:
+    """Return one sentence for each foreign field that is no column, or is written otherwise than its source gave it."""
+    given = {name: None for question in questions for name, entry in question.extra.items() if entry is not None}
+    ours = [name for name in given if name in _OWN_NAMES - _TAKEN_OVER]
+    dropped = tuple(f"the field {name} of a source is left out: a release has its own column {name}" for name in ours)
+    return (*dropped, *foreign_schema(map(foreign_fields, questions))[1])
 
 
-def encode_rows(rows: Sequence[Mapping[str, object]]) -> bytes:
-    """Return the rows of one view as JSON lines.
-
-    Columns that are null in every row are left out, because a table reader gives them no type. A box column with one
-    fraction in it holds floats throughout.
-    """
-    return b"".join(msgspec.json.encode(line) + b"\n" for line in used_columns(rows))
-
-
-def used_columns(rows: Sequence[Mapping[str, object]]) -> list[JsonObject]:
-    """Return the rows as they are written: used columns only, box columns of one type."""
-    used = [name for name in dict.fromkeys(name for row in rows for name in row) if _is_used(rows, name)]
-    floats = {name for name in BOX_FIELDS if any(_has_fraction(row.get(name)) for row in rows)}
-    return [{name: _as_floats(row.get(name)) if name in floats else row.get(name) for name in used} for row in rows]
+def encode_rows(rows: Iterable[Mapping[str, object]]) -> bytes:
+    """Return the rows of one view as JSON lines."""
+    return b"".join(msgspec.json.encode(row) + b"\n" for row in rows)
 
 
 def encode_document(content: object) -> bytes:
@@ -113,16 +100,9 @@ def encode_document(content: object) -> bytes:
     return msgspec.json.format(msgspec.json.encode(content), indent=2) + b"\n"
 
 
-def _is_used(rows: Iterable[Mapping[str, object]], name: str) -> bool:
-    return any(row.get(name) is not None for row in rows)
-
-
-def _has_fraction(box: object) -> bool:
-    return isinstance(box, list) and any(isinstance(edge, float) for edge in box)
-
-
-def _as_floats(box: object) -> object:
-    return [float(edge) for edge in box] if isinstance(box, list) else box
+def _text_of(question: Question, name: str) -> str | None:
+    value = question.extra.get(name)
+    return None if value is None else as_text(value)
 
 
 def _edges(box: Box | None) -> list[Number] | None:

@@ -15,7 +15,9 @@ from eyechart.images.workers import n_processors, start_worker
 from eyechart.releases.contents import Contents, Row, read_contents
 from eyechart.releases.findings import Finding, VerifyReport, found, root_causes
 from eyechart.releases.image_checks import QuestionFiles, ViewFile, check_images
+from eyechart.releases.opening import open_as_promised
 from eyechart.releases.row_checks import check_rows
+from eyechart.releases.row_types import check_types, is_typed
 
 _CARD = "README.md"
 # Row faults that leave an image file without a row.
@@ -25,7 +27,11 @@ _LOSES_FILES = frozenset(
 
 
 def verify_release(
-    root: Path, *, n_processes: int | None = None, on_progress: Callable[[int, int], None] | None = None
+    root: Path,
+    *,
+    n_processes: int | None = None,
+    opens: bool = False,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> VerifyReport:
     """Check a release: structure, rows, and every image, fully decoded.
 
@@ -36,11 +42,13 @@ def verify_release(
     Args:
         root: Folder of the release.
         n_processes: Decoding processes; the number of processors if None.
+        opens: Also open every view with the ``datasets`` library, as the card says.
         on_progress: Called with the number of questions whose images are checked, and of all.
 
     Raises:
         BenchmarkError: If the folder holds nothing that looks like a release.
         ImageError: If a process was killed, usually for lack of memory.
+        EyechartError: If it is to be opened and ``datasets`` is not installed.
     """
     contents, findings = check_papers(root)
     questions, absent = _files_by_question(contents)
@@ -49,6 +57,8 @@ def verify_release(
         findings += about_images
         if on_progress is not None:
             on_progress(number, len(questions))
+    if opens:
+        findings += _failures_to_open(contents, findings)
     return VerifyReport(
         n_questions=len(contents.canonical),
         n_views=len(contents.views),
@@ -64,9 +74,25 @@ def check_papers(root: Path) -> tuple[Contents, list[Finding]]:
         BenchmarkError: If the folder holds nothing that looks like a release.
     """
     contents, structure = read_contents(root)
-    findings = [*structure, *check_rows(contents), *_check_configs(contents)]
+    findings = [*structure, *check_rows(contents), *check_types(contents), *_check_configs(contents)]
     findings += _check_files(contents, {finding.view for finding in findings if finding.code in _LOSES_FILES})
     return contents, findings
+
+
+def _failures_to_open(contents: Contents, findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Open the views that are whole and without an error so far, and yield what cannot be opened.
+
+    What a card of an earlier build did not promise, that its views can be joined, is only a warning there.
+    """
+    broken = {finding.view for finding in findings if finding.level == "error" or finding.code == "not_fetched"}
+    whole = [view_id for view_id in contents.views if view_id not in broken and contents.rows[view_id]]
+    for failure in open_as_promised(contents.root, whole):
+        message = f"{failure.action}: {failure.reason}"
+        if failure.view_id is not None:
+            path = f"data/{failure.view_id}/test/metadata.jsonl"
+            yield found("not_loadable", path, message, view=failure.view_id)
+        else:
+            yield found("not_loadable" if is_typed(contents) else "not_aligned", _CARD, message)
 
 
 def _check_all_images(

@@ -96,7 +96,8 @@ def write_all(
     from eyechart.reports.html import HtmlReport  # deferred: a terminal table needs no template engine
 
     shown, carried = anonymise_both(summary, items, names) if is_anonymous else (summary, items)
-    page = HtmlReport(notices, is_anonymous=is_anonymous, items=carried, is_static=is_static)
+    figures = tuple(drawn_figures(shown))
+    page = HtmlReport(notices, is_anonymous=is_anonymous, items=carried, is_static=is_static, drawn=figures)
     written: list[Path] = []
 
     def add(*paths: Path) -> None:
@@ -108,8 +109,8 @@ def write_all(
     for name in registry.names("report"):
         if name != "html":
             add(cast("type[ReportWriter]", registry.load("report", name))().write(shown, out))
-    for drawn in drawn_figures(shown):
-        add(*save_figure(drawn.figure, out / "figures", drawn.name))
+    for drawn in figures:
+        add(*save_figure(drawn.figure, out / "figures", drawn.name, svg=drawn.svg))
     return tuple(written)
 
 
@@ -148,6 +149,8 @@ def check_report(path: Path) -> "PageCheck":
     from eyechart.runs.summarise import summarise_items
 
     printed, page, items = read_page(path)
-    writer = HtmlReport(page.notices, is_anonymous=page.is_anonymous, items=items, is_static=page.is_static)
+    writer = HtmlReport(
+        page.notices, is_anonymous=page.is_anonymous, items=items, is_static=page.is_static, has_curves=False
+    )
     again = writer.render(summarise_items(items))
     return compare_pages(printed, again, len(items.table.cells))

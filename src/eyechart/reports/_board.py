@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import NamedTuple
 
-from eyechart.figures import MISSING, format_count
+from eyechart.figures import MISSING, NO_INTERVAL, format_count
 from eyechart.reports._latex_float import column_widths, is_wide, join_sentences, latex_float, split_blocks, tabular
 from eyechart.reports._markup import escape_latex, escape_markdown
 from eyechart.reports._printable import printable
@@ -59,12 +59,14 @@ def format_cell(cell: BoardCell | None) -> str:
     Example:
         >>> format_cell(BoardCell(61.85)), format_cell(BoardCell(50.0, 40.0, 60.0, 96)), format_cell(None)
         ('61.85', '50.00 [40.0, 60.0] n=96', '–')
+        >>> format_cell(BoardCell(50.0, n_questions=6))
+        '50.00 [too few pictures] n=6'
     """
     if cell is None:
         return MISSING
-    if cell.low is None or cell.high is None:
-        return format_score(cell.percent)
     n = "" if cell.n_questions is None else f" n={format_count(cell.n_questions)}"
+    if cell.low is None or cell.high is None:
+        return format_score(cell.percent) + (n and f" {NO_INTERVAL}{n}")
     return f"{format_score(cell.percent)} [{cell.low:.1f}, {cell.high:.1f}]{n}"
 
 
@@ -189,8 +191,10 @@ def interval_rows(board: Board) -> tuple[list[str], list[list[str]]]:
 
 
 def _interval(cell: BoardCell | None) -> str:
-    if cell is None or cell.low is None or cell.high is None:
+    if cell is None or cell.n_questions is None:
         return MISSING
+    if cell.low is None or cell.high is None:
+        return f"too few pictures, {cell.n_questions}"
     return f"{cell.low:.0f} to {cell.high:.0f}, {cell.n_questions}".replace("-", "−")
 
 

@@ -121,7 +121,7 @@ def _lead_value(name: str, line: BoardLine) -> str:
 def _score(key: str, cell: BoardCell | None, classes: str) -> HtmlCell:
     if cell is None:
         return HtmlCell(key, MISSING, "", classes)
-    detail = ""
+    detail = "" if cell.n_questions is None else f"too few pictures, n = {cell.n_questions}"
     if cell.low is not None and cell.high is not None:
         detail = f"{cell.low:.1f} to {cell.high:.1f}" + (
             "" if cell.n_questions is None else f", n = {cell.n_questions}"

@@ -28,6 +28,9 @@ MEANINGS: dict[str, str] = {
     "VIEW_COLLAPSE": "one picture to the model, or less than 1.25 apart in scale: no effect of resolution shows",
     "VIEW_REJECTED": "the provider refuses the pictures of this view",
     "ALLOWED_FAULTS": "asked with --allow-faults of a collection that has errors",
+    "OPTION_ORDER": "letters and copied texts name different options: another order, or a contradictory model",
+    "NO_PICTURE": "requests with a picture cost as many tokens as without, so the picture may not have arrived",
+    "FLAT_PICTURE_PRICE": "tokens do not depend on the size of the picture, so they do not tell what the model sees",
 }
 """Code (``eyechart.stats.codes``) → its meaning in the reader's words."""
 

@@ -20,7 +20,8 @@ def format_expense(expense: Expense) -> str:
     basis = "as reported by the provider"
     if price is not None:
         paid = f"${price.input_per_million:g} in and ${price.output_per_million:g} out per million tokens"
-        basis = f"at {paid} ({price.source}, {price.date})"
+        priced = f"at {paid} ({price.source}, {price.date})"
+        basis = f"{basis}, else {priced}" if expense.is_reported else priced
     expected = "" if expense.estimated is None else f", {format_dollars(expense.estimated)} expected"
     n_priced, n_answers = format_count(expense.n_priced), format_count(expense.n_answers)
     return f"cost of {n_priced} of {n_answers} answers: {format_dollars(expense.dollars)} {basis}{expected}"

@@ -1,11 +1,13 @@
 """Every registered figure of a summary, drawn once, with the words that go with it."""
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol, cast, runtime_checkable
 
 import msgspec
 
 from eyechart import registry
+from eyechart.figures import render_svg
 from eyechart.kinds import FigureKind
 from eyechart.schema import Summary
 
@@ -41,13 +43,18 @@ class DescribedFigure(FigureKind, Protocol):
         ...
 
 
-class DrawnFigure(msgspec.Struct, frozen=True):
+class DrawnFigure(msgspec.Struct, frozen=True, dict=True):
     """A figure with its name, its title and its numbers in words."""
 
     name: str
     title: str
     description: str
     figure: "Figure"
+
+    @cached_property
+    def svg(self) -> str:
+        """The figure as SVG text, rendered once for the page and the file."""
+        return render_svg(self.figure)
 
 
 def drawn_figures(summary: Summary) -> Iterator[DrawnFigure]:

@@ -3,7 +3,6 @@
 import html
 import re
 
-from eyechart.figures import render_svg
 from eyechart.figures._style import ACCENT, CONTEXT_STYLES, GRID, INK, MUTED
 from eyechart.reports._figures import DrawnFigure
 from eyechart.reports._printable import printable
@@ -48,13 +47,19 @@ def inline_figure(drawn: DrawnFigure, charts: tuple[str, ...] = ()) -> PageFigur
         charts: What shows the same interactively, as markup.
     """
     prefix = _NOT_ID.sub("-", drawn.name)
-    markup = _STYLE.sub("", _COMMENT.sub("", render_svg(drawn.figure)))
+    markup = _STYLE.sub("", _COMMENT.sub("", drawn.svg))
     markup = markup[markup.index("<svg") :]
     markup = _NAMED.sub(lambda match: f'id="{prefix}-{match.group(1)}"', markup)
     markup = _REFERENCE.sub(lambda match: _prefixed(match, prefix), markup)
     markup = _COLOUR.sub(lambda match: _page_colour(match.group()), markup)
     markup = _OPENING.sub(lambda match: _opening(match.group(1), prefix, drawn), markup, count=1)
     return PageFigure(prefix, drawn.title, re.sub(r"\s*\n\s*", " ", markup).strip(), charts)
+
+
+def words_of_figure(drawn: DrawnFigure, charts: tuple[str, ...] = ()) -> PageFigure:
+    """Return what a figure says on a page, without its curves: for pages that are compared and not shown."""
+    prefix = _NOT_ID.sub("-", drawn.name)
+    return PageFigure(prefix, drawn.title, f"{_opening('0 0 1 1', prefix, drawn)}</svg>", charts)
 
 
 def _prefixed(match: re.Match[str], prefix: str) -> str:

@@ -110,7 +110,8 @@ def headline_facts(summary: Summary) -> tuple[Fact, ...]:
 
 
 def _expense_fact(expense: Expense) -> Fact:
-    basis = "reported" if expense.price is None else f"price of {expense.price.date}"
+    told = ["reported"] if expense.is_reported or expense.price is None else []
+    basis = ", else ".join(told if expense.price is None else [*told, f"price of {expense.price.date}"])
     expected = "" if expense.estimated is None else f", {format_dollars(expense.estimated)} expected"
     return Fact(
         format_dollars(expense.dollars), f"cost of {format_count(expense.n_priced)} answers ({basis}{expected})"

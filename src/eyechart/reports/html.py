@@ -9,8 +9,8 @@ from eyechart.figures import name_baseline
 from eyechart.reports import _sections
 from eyechart.reports._benchmark_sections import benchmark_sections
 from eyechart.reports._effects import Section, effect_sections
-from eyechart.reports._figures import drawn_figures
-from eyechart.reports._inline_svg import PageFigure, inline_figure
+from eyechart.reports._figures import DrawnFigure, drawn_figures
+from eyechart.reports._inline_svg import PageFigure, inline_figure, words_of_figure
 from eyechart.reports._printable import printable
 from eyechart.reports._references import bibtex_of, count_references, sources_table
 from eyechart.reports._statistics import statistics_table
@@ -40,6 +40,9 @@ class HtmlReport:
         is_anonymous: Whether to say that names were removed (``eyechart.reports.anonymise`` removes them).
         items: The run that the summary was made from; the page carries it, so that its numbers can be checked.
         is_static: Whether to leave the charts and their script out, which is most of the size of a small report.
+        drawn: The figures of the summary, where they are drawn already.
+        has_curves: Whether the still figures are drawn; without, the page holds their titles and numbers in words only,
+            which is all that two pages are compared by.
     """
 
     suffix = ".html"
@@ -51,11 +54,15 @@ class HtmlReport:
         is_anonymous: bool = False,
         items: "Items | None" = None,
         is_static: bool = False,
+        drawn: Sequence[DrawnFigure] | None = None,
+        has_curves: bool = True,
     ) -> None:
         self._notices = tuple(notices)
         self._is_anonymous = is_anonymous
         self._items = items
         self._is_static = is_static
+        self._drawn = drawn
+        self._has_curves = has_curves
 
     def write(self, summary: Summary, out: Path) -> Path:
         """Write the report into the folder ``out`` and return its path.
@@ -129,14 +136,16 @@ class HtmlReport:
 
     def _figures(self, summary: Summary) -> tuple[PageFigure, ...]:
         """Return every figure with its charts."""
-        if self._is_static:
-            return tuple(inline_figure(drawn) for drawn in drawn_figures(summary))
         from eyechart.reports._charts import charts_of
         from eyechart.reports._inline_json import inline_json
 
+        shown = inline_figure if self._has_curves else words_of_figure
         return tuple(
-            inline_figure(drawn, tuple(inline_json(chart) for chart in charts_of(summary, drawn.name)))
-            for drawn in drawn_figures(summary)
+            shown(
+                drawn,
+                () if self._is_static else tuple(inline_json(chart) for chart in charts_of(summary, drawn.name)),
+            )
+            for drawn in (drawn_figures(summary) if self._drawn is None else self._drawn)
         )
 
 

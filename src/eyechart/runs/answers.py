@@ -1,6 +1,7 @@
 """Which stored answer counts for each request, when writers were killed, resumed or ran side by side."""
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -8,10 +9,20 @@ import msgspec
 
 from eyechart.errors import SchemaError
 from eyechart.runs.files import read_lines
-from eyechart.schema import SCHEMA_VERSION, Response, ResponseState, decode_record
+from eyechart.schema import SCHEMA_VERSION, JsonObject, Response, ResponseState, decode_record
 
 GENERATION = "generation"
-"""Key in ``Response.extra``: how often this request was asked anew because its answer was too old to reuse."""
+"""Key in ``Response.extra``: how often this request was asked anew: its answer was too old, or it was wanted again."""
+
+
+OPEN_ERROR = "open_error"
+"""Key in ``Response.extra`` of a passing error that is final once its start has ended well: its state and the start."""
+ASKED_AGAIN = "asked_again"
+"""Key in ``Response.extra``: the state of the final error in whose place this request was asked again."""
+
+
+CARRIED = "carried_from"
+"""Key in ``Response.extra``: the request whose answer this is; it asked the same under another id of its question."""
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -21,7 +32,7 @@ class Row(msgspec.Struct, frozen=True):
         writer: Index of the writer's file among the sorted files.
         line: Line in that file, from 1.
         state: How the request ended.
-        generation: 0, or one more than the answer that was too old.
+        generation: 0, or one more than the answer that was too old, or the error that was asked again.
         finished_at: ISO time of the answer, None where it was not recorded.
     """
 
@@ -42,17 +53,24 @@ class AnswerIndex(msgspec.Struct, frozen=True):
     """For every request that has a row: the row that counts.
 
     ``n_rows`` counts all rows and ``n_duplicates`` the answers that stand beside the one that counts; errors that
-    were followed by an answer are no duplicates.
+    were followed by an answer are no duplicates, nor are answers that were asked for anew. ``open_errors`` holds, for
+    requests with an error that becomes final when its start has ended well, these starts.
     """
 
     rows: dict[str, Row]
     n_rows: int = 0
     n_duplicates: int = 0
+    open_errors: dict[str, set[str]] = {}
 
-    def is_settled(self, request_id: str) -> bool:
-        """Whether a request has an answer or a final error, so that it is not asked again."""
+    def is_settled(self, request_id: str, start: str | None = None) -> bool:
+        """Whether a request has an answer or a final error, so that it is not asked again.
+
+        Args:
+            request_id: The request.
+            start: Whose open errors count as final, too: those of the start that is going on.
+        """
         row = self.rows.get(request_id)
-        return row is not None and row.state.is_final
+        return (row is not None and row.state.is_final) or start in self.open_errors.get(request_id, ())
 
 
 class _Head(msgspec.Struct):
@@ -65,7 +83,7 @@ class _Head(msgspec.Struct):
     extra: dict[str, object] = {}
 
 
-def index_answers(files: Iterable[Path]) -> AnswerIndex:
+def index_answers(files: Iterable[Path], wanted: Container[str] | None = None) -> AnswerIndex:
     """Read the rows of all writers and decide which counts for each request.
 
     The first answer by (writer file, line) counts; without any, the first final error; without that, the first
@@ -73,17 +91,21 @@ def index_answers(files: Iterable[Path]) -> AnswerIndex:
 
     Args:
         files: The writers' files, sorted by name.
+        wanted: The requests to look at; all of them if None.
 
     Raises:
         SchemaError: If a whole line is damaged or was written by a newer schema.
         StoreError: If a file cannot be read.
     """
     rows: dict[str, Row] = {}
-    n_answers: dict[str, int] = {}
+    n_answers: Counter[tuple[str, int]] = Counter()
     n_rows = 0
+    open_errors: dict[str, set[str]] = {}
     for writer, path in enumerate(files):
         for line, text in read_lines(path, may_be_torn=True):
             head = _read_head(text, f"{path}:{line}")
+            if wanted is not None and head.request_id not in wanted:
+                continue
             generation = head.extra.get(GENERATION, 0)
             row = Row(
                 writer=writer,
@@ -93,12 +115,15 @@ def index_answers(files: Iterable[Path]) -> AnswerIndex:
                 finished_at=head.finished_at,
             )
             n_rows += 1
+            if (start := start_of(head.extra)) is not None:
+                open_errors.setdefault(head.request_id, set()).add(start)
             if not row.state.is_error:
-                n_answers[head.request_id] = n_answers.get(head.request_id, 0) + 1
+                n_answers[head.request_id, row.generation] += 1
             known = rows.get(head.request_id)
             if known is None or row.rank < known.rank:
                 rows[head.request_id] = row
-    return AnswerIndex(rows=rows, n_rows=n_rows, n_duplicates=sum(n_answers.values()) - len(n_answers))
+    n_duplicates = n_answers.total() - len(n_answers)
+    return AnswerIndex(rows=rows, n_rows=n_rows, n_duplicates=n_duplicates, open_errors=open_errors)
 
 
 def read_answers(files: Iterable[Path], index: AnswerIndex) -> Iterator[Response]:
@@ -113,6 +138,22 @@ def read_answers(files: Iterable[Path], index: AnswerIndex) -> Iterator[Response
         for line, text in read_lines(path, may_be_torn=True):
             if (writer, line) in counting:
                 yield decode_record(text, Response, f"{path}:{line}")
+
+
+def read_open_errors(files: Iterable[Path], start: str) -> Iterator[Response]:
+    """Yield every error that becomes final when this start has ended well, in file order.
+
+    Raises:
+        SchemaError: If such a line is no response.
+        StoreError: If a file cannot be read.
+    """
+    mark = start.encode()
+    for path in files:
+        for line, text in read_lines(path, may_be_torn=True):
+            if mark in text:
+                response = decode_record(text, Response, f"{path}:{line}")
+                if start_of(response.extra) == start:
+                    yield response
 
 
 def contradicted_ids(files: Iterable[Path]) -> frozenset[str]:
@@ -136,6 +177,35 @@ def contradicted_ids(files: Iterable[Path]) -> frozenset[str]:
             if texts.setdefault(key, response.text) != response.text:
                 found.add(response.request_id)
     return frozenset(found)
+
+
+def left_open(row: Response, start: str | None) -> Response:
+    """Return how a row is stored while its start goes on: a final error as a passing one that names the start.
+
+    Args:
+        row: How the request ended.
+        start: The start; None stores it as final at once.
+    """
+    if start is None or not (row.state.is_error and row.state.is_final):
+        return row
+    extra: JsonObject = {**row.extra, OPEN_ERROR: {"state": row.state.value, "start": start}}
+    return msgspec.structs.replace(row, state=ResponseState.TRANSIENT, extra=extra)
+
+
+def as_it_ended(row: Response) -> Response:
+    """Return a row with the state in which its request ended, whether that was kept or not."""
+    told = row.extra.get(OPEN_ERROR)
+    if not isinstance(told, dict):
+        return row
+    extra = {key: value for key, value in row.extra.items() if key != OPEN_ERROR}
+    return msgspec.structs.replace(row, state=ResponseState(str(told.get("state"))), extra=extra)
+
+
+def start_of(extra: Mapping[str, object]) -> str | None:
+    """Return the start whose good end makes an error final, None for every other row."""
+    told = extra.get(OPEN_ERROR)
+    start = told.get("start") if isinstance(told, dict) else None
+    return start if isinstance(start, str) else None
 
 
 def stale_ids(index: AnswerIndex, now: datetime, max_age: timedelta) -> dict[str, int]:

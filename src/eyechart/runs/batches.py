@@ -3,23 +3,33 @@
 import asyncio
 import secrets
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from eyechart.batching import AsksInBatches, BatchLimits, BatchProgress
-from eyechart.errors import AuthenticationError, BadRequestError, ModelError, TransientModelError
+from eyechart.errors import (
+    AuthenticationError,
+    BadRequestError,
+    GeometryError,
+    ImageError,
+    ModelError,
+    RefusedInputError,
+    TransientModelError,
+)
 from eyechart.kinds import Ask, Reply
 from eyechart.runs.answers import GENERATION
 from eyechart.runs.batch_records import BatchLog, BatchRow, OpenBatch, known_batch_ids, read_open_batches
 from eyechart.runs.execute import utc_now
+from eyechart.runs.final_errors import EqualErrors
 from eyechart.runs.listening import Listener
 from eyechart.runs.pictures import PictureSource
 from eyechart.runs.replies import Asking, error_row, reply_row
 from eyechart.runs.retrying import Stop
 from eyechart.runs.sight import observed_seen
-from eyechart.runs.spending import BATCHED
+from eyechart.runs.spending import BATCHED, BatchSpending, CostDoubts
 from eyechart.runs.store import AnswerWriter, RunStore
+from eyechart.runs.unreadable import fault_of
 from eyechart.schema import JsonObject, Request, Value
 
 _FAILURES_IN_A_ROW = 5
@@ -67,8 +77,8 @@ class BatchAsker:
         limits: What one batch may hold.
         desk: What batches are made from and where they are noted.
         settings: How to wait.
-        may_spend: Says why a batch of these requests must not be handed over, None if it may.
-        generations: For requests whose old answer was too old, the generation of the new one.
+        spending: Says which batches may still be handed over.
+        anew: What is stored beside answers to requests that were asked before, by request id.
     """
 
     def __init__(
@@ -78,18 +88,22 @@ class BatchAsker:
         desk: BatchDesk,
         *,
         settings: BatchSettings,
-        may_spend: Callable[[Sequence[Request]], Stop | None],
-        generations: dict[str, int],
+        spending: BatchSpending,
+        anew: Mapping[str, JsonObject],
     ) -> None:
         self.n_asked = 0
         self._model, self._limits = model, limits
         self._folder, self._requests = desk.store.folder, desk.requests
         self._pictures, self._writer = desk.pictures, desk.writer
         index = desk.store.index()
-        self._settled = {id_ for id_ in index.rows if index.is_settled(id_) and id_ not in generations}
+        self._settled = {
+            id_ for id_, row in index.rows.items() if index.is_settled(id_) and row.generation >= _generation(anew, id_)
+        }
         self._log, self._listener = desk.log, desk.listener
-        self._settings, self._may_spend = settings, may_spend
-        self._generations = generations
+        self._settings, self._spending = settings, spending
+        self._anew = anew
+        self._equal_errors = EqualErrors()
+        self._doubts = CostDoubts(spending.price, desk.listener.noted)
         self._stop: Stop | None = None
 
     async def ask(self, requests: Iterable[Request]) -> Stop | None:
@@ -109,6 +123,7 @@ class BatchAsker:
                 "1 batch of an earlier start holds" if n_batches == 1 else f"{n_batches} batches of earlier starts hold"
             )
             self._listener.noted(f"{what} {len(handed_over)} requests")
+            self._spending.hold([self._requests[id_] for id_ in handed_over - self._settled if id_ in self._requests])
         open_batches += await self._submit(request for request in requests if request.id not in handed_over)
         await self._wait_and_collect(open_batches)
         return self._stop
@@ -132,7 +147,7 @@ class BatchAsker:
     async def _submit(self, requests: Iterable[Request]) -> list[OpenBatch]:
         submitted = []
         for bodies, held in self._chunks(requests):
-            self._stop = self._may_spend(held)
+            self._stop = self._spending.begin(held)
             if self._stop is not None:
                 break
             label, now = secrets.token_hex(12), utc_now()
@@ -150,7 +165,9 @@ class BatchAsker:
         held: list[Request] = []
         n_bytes = 0
         for request in requests:
-            body = self._model.body(self._ask_of(request))
+            body = self._body_of(request)
+            if body is None:
+                continue
             weight = len(msgspec.json.encode(body))
             if held and (n_bytes + weight > self._limits.max_bytes or len(held) >= self._limits.max_requests):
                 yield bodies, held
@@ -160,6 +177,23 @@ class BatchAsker:
             n_bytes += weight
         if held:
             yield bodies, held
+
+    def _body_of(self, request: Request) -> JsonObject | None:
+        """Return what is handed over for a request; None where its picture cannot be sent, which is stored."""
+        error: RefusedInputError | ImageError | GeometryError
+        fault = fault_of(request.pictures)
+        if fault is not None:
+            error = ImageError(fault)
+        else:
+            try:
+                return self._model.body(self._ask_of(request))
+            except (RefusedInputError, ImageError, GeometryError) as caught:
+                error = caught
+        row = error_row(error, self._asking(request))
+        self._writer.append(row)
+        self.n_asked += 1
+        self._listener.answered(request, row)
+        return None
 
     async def _wait_and_collect(self, batches: Sequence[OpenBatch]) -> None:
         until = time.monotonic() + self._settings.wait_seconds
@@ -207,7 +241,7 @@ class BatchAsker:
             if request_id not in requests:  # told twice
                 continue
             if isinstance(outcome, ModelError) and _ends_run(outcome):
-                self._stop = Stop(outcome.message, outcome.hint)
+                self._stop = Stop(outcome.message, outcome.hint, leaves_open=True)
                 continue
             self._store_outcome(requests.pop(request_id), outcome, str(batch.batch_id))
         if requests and self._stop is None:
@@ -221,24 +255,31 @@ class BatchAsker:
         return {request_id: self._ask_of(request) for request_id, request in requests.items()}, requests
 
     def _store_outcome(self, request: Request, outcome: Reply | ModelError, batch_id: str) -> None:
-        generation = self._generations.get(request.id, 0)
-        asking = Asking(
-            request_id=request.id,
-            seconds=None,
-            finished_at=utc_now().isoformat(timespec="milliseconds"),
-            extra={BATCHED: batch_id, **({GENERATION: generation} if generation else {})},
-        )
+        asking = self._asking(request, {BATCHED: batch_id})
         if isinstance(outcome, Reply):
+            self._doubts.note(outcome)
             row = reply_row(outcome, asking)
             # The pictures left with an earlier start, perhaps, so their lengths are not known any more.
-            self._writer.append(row, observed_seen(request, outcome.seen, ((None, None),) * len(request.pictures)))
+            seen = observed_seen(request, outcome.seen, ((None, None),) * len(request.pictures))
+            self._writer.append(row, seen)
         else:
             row = error_row(outcome, asking)
             self._writer.append(row)
         self.n_asked += 1
         if row.state.is_final:
             self._settled.add(request.id)
+            stop = self._equal_errors.note(request, row)
+            if stop is not None and (self._stop is None or not self._stop.leaves_open):
+                self._stop = stop
         self._listener.answered(request, row)
+
+    def _asking(self, request: Request, extra: JsonObject | None = None) -> Asking:
+        return Asking(
+            request_id=request.id,
+            seconds=None,
+            finished_at=utc_now().isoformat(timespec="milliseconds"),
+            extra={**(extra or {}), **self._anew.get(request.id, {})},
+        )
 
     def _ask_of(self, request: Request) -> Ask:
         return Ask(
@@ -253,6 +294,11 @@ class BatchAsker:
             {"label": label, "event": event, "at": utc_now().isoformat(), "batch_id": batch_id}, BatchRow
         )
         self._log.note(row)
+
+
+def _generation(anew: Mapping[str, JsonObject], request_id: str) -> int:
+    generation = anew.get(request_id, {}).get(GENERATION, 0)
+    return generation if isinstance(generation, int) else 0
 
 
 def _counted(n_batches: int) -> str:

@@ -6,9 +6,10 @@ from functools import cache, lru_cache
 import msgspec
 import numpy as np
 
+from eyechart.runs.answers import ASKED_AGAIN
 from eyechart.runs.reconcile import Reconciliation, reconcile, without_contradicted
 from eyechart.runs.sights import Sight, read_sights
-from eyechart.runs.spending import BATCHED, answer_dollars
+from eyechart.runs.spending import BATCHED, reported_dollars
 from eyechart.runs.store import RunStore
 from eyechart.schema import (
     Box,
@@ -21,12 +22,15 @@ from eyechart.schema import (
     Sampling,
     Score,
     Size,
+    TokenPrice,
     Usage,
     content_sha256,
 )
+from eyechart.scorers.option_letter.copied_text import copied_option, may_copy
 from eyechart.seen.ledger import cut_of
 from eyechart.stats.arrays import Bools, Floats
 from eyechart.stats.missing import ScoreBounds
+from eyechart.stats.option_order import OrderPair
 from eyechart.stats.repeats import average_repeats
 
 NOT_RECORDED = "not-recorded@1"
@@ -40,7 +44,7 @@ _READABLE = frozenset({"cannot_tell"})
 
 
 class Ending(msgspec.Struct, frozen=True):
-    """How a request ended, without its text."""
+    """How a request ended, without its text; ``asked_again`` is the state of the error in whose place it was asked."""
 
     state: ResponseState
     error: str | None = None
@@ -50,6 +54,7 @@ class Ending(msgspec.Struct, frozen=True):
     is_random_fill: bool = False
     reported_dollars: float | None = None
     is_batched: bool = False
+    asked_again: str = ""
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -80,6 +85,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
         prompt_sha256: Hash of the prompt.
         settings: Sampling and transport, in words that two cells share if nothing differs.
         choice_order: Index in ``Question.choices`` of the option shown under each letter.
+        pair: The option that the answer names by its letter and the one whose text it copies, where it does both.
     """
 
     sent_size: Size | None = None
@@ -93,6 +99,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     prompt_sha256: str = ""
     settings: str = ""
     choice_order: tuple[int, ...] = ()
+    pair: OrderPair | None = None
 
     @property
     def is_answered(self) -> bool:
@@ -133,6 +140,7 @@ class AskedQuestion(msgspec.Struct, frozen=True):
         image_px: Pixels, 0 if unknown.
         asks_for_cell: Whether the right answer is the cell that the view puts the picture in.
         base_id: Id that the rows of one question in several orders of its options share.
+        n_orders: In how many orders its options are shown in this run; 0 where that follows from their number.
     """
 
     id: str
@@ -147,6 +155,7 @@ class AskedQuestion(msgspec.Struct, frozen=True):
     image_px: int = 0
     asks_for_cell: bool = False
     base_id: str | None = None
+    n_orders: int = 0
 
     @property
     def has_errata(self) -> bool:
@@ -155,8 +164,8 @@ class AskedQuestion(msgspec.Struct, frozen=True):
 
 
 @cache
-def _slots(n_repeats: int, n_rotations: int, n_choices: int) -> tuple[int, ...]:
-    turned = range(min(n_rotations, max(n_choices, 1)))
+def _slots(n_repeats: int, n_rotations: int, n_orders: int) -> tuple[int, ...]:
+    turned = range(min(n_rotations, max(n_orders, 1)))
     return tuple(repeat * n_rotations + turn for repeat in range(n_repeats) for turn in turned)
 
 
@@ -190,7 +199,7 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def slots_of(self, question: AskedQuestion) -> tuple[int, ...]:
         """Return the third indices of a question's cells under one condition: repeats, and within them rotations."""
-        return _slots(self.run.n_repeats, self.run.n_rotations, question.n_choices)
+        return _slots(self.run.n_repeats, self.run.n_rotations, question.n_orders or question.n_choices)
 
     @property
     def image_groups(self) -> list[str]:
@@ -281,28 +290,39 @@ def read_table(store: RunStore, scorer_id: str, scores: Iterable[Score] | None =
     """
     run, index = store.run, store.index()
     questions = tuple(_asked(question) for question in store.questions())
-    endings = {response.request_id: _ending(response) for response in store.responses(index)}
-    judged = store.scores(scorer_id) if scores is None else scores
-    verdicts = {score.request_id: _verdict(score) for score in judged}
+    price = store.run.price
+    verdicts: dict[str, Verdict] = {}
+    spans: dict[str, tuple[int, int] | None] = {}
+    for score in store.scores(scorer_id) if scores is None else scores:
+        verdicts[score.request_id], spans[score.request_id] = _verdict(score), score.span
+    endings: dict[str, Ending] = {}
+    texts: dict[str, str] = {}
+    for response in store.responses(index):
+        name = response.request_id
+        endings[name] = _ending(response, price)
+        if response.text and name in verdicts and may_copy(response.text, verdicts[name].answer, spans[name]):
+            texts[name] = response.text
     contradicted, n_contradicted = store.contradicted(index), dict[str, int]()
     sights = read_sights(store.seen())
     question_at = {question.id: position for position, question in enumerate(questions)}
     condition_at: dict[str, int] = {view: position for position, view in enumerate(run.views)}
     view_of = {view: view for view in run.views}
     cells: dict[tuple[int, int, int], Cell] = {}
+    turned: list[set[int]] = [set() for _ in questions]
     for request in store.requests():
         condition = condition_at.setdefault(request.condition, len(condition_at))
         view_of[request.condition] = request.view
         key = (question_at[request.question_id], condition, slot_of(request, run))
+        turned[key[0]].add(key[2] % run.n_rotations)
         if request.id in contradicted:
             n_contradicted[request.condition] = n_contradicted.get(request.condition, 0) + 1
-        cells[key] = _cell(
-            request, sights.get(request.id), endings.pop(request.id, None), verdicts.pop(request.id, None)
-        )
+        verdict = verdicts.pop(request.id, None)
+        pair = _pair(texts.pop(request.id, None), request, verdict, spans.pop(request.id, None))
+        cells[key] = _cell(request, sights.get(request.id), endings.pop(request.id, None), verdict, pair)
     reconciliation = reconcile(cells)
     return RunTable(
         run=run,
-        questions=questions,
+        questions=tuple(map(_with_orders, questions, map(len, turned))),
         conditions=tuple(condition_at),
         view_of=view_of,
         cells=without_contradicted(cells, reconciliation),
@@ -331,7 +351,19 @@ def _total(counts: Iterable[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-def _cell(request: Request, sight: Sight | None, ending: Ending | None, verdict: Verdict | None) -> Cell:
+def _pair(
+    text: str | None, request: Request, verdict: Verdict | None, span: tuple[int, int] | None
+) -> OrderPair | None:
+    """Return the option that an answer names by its letter and the one whose text it copies."""
+    if text is None or verdict is None or verdict.answer is None:
+        return None
+    named = copied_option(text, request.choices, verdict.answer, span)
+    return None if named is None else OrderPair(ord(verdict.answer) - ord("A"), named, len(request.choices))
+
+
+def _cell(
+    request: Request, sight: Sight | None, ending: Ending | None, verdict: Verdict | None, pair: OrderPair | None
+) -> Cell:
     targets = [_short_side(picture.target) for picture in request.pictures if picture.target is not None]
     return Cell(
         sent_size=request.pictures[0].size if request.pictures else None,
@@ -345,6 +377,7 @@ def _cell(request: Request, sight: Sight | None, ending: Ending | None, verdict:
         prompt_sha256=request.prompt_sha256,
         settings=_settings(request.sampling, tuple(picture.recipe.transport for picture in request.pictures)),
         choice_order=request.choice_order,
+        pair=pair,
     )
 
 
@@ -359,7 +392,7 @@ def slot_at(repeat: int, choice_order: tuple[int, ...], run: Run) -> int:
     return repeat * run.n_rotations + rotation
 
 
-def _ending(response: Response) -> Ending:
+def _ending(response: Response, price: TokenPrice | None) -> Ending:
     texts = (response.text or "", str(response.extra.get("log", "")))
     return Ending(
         response.state,
@@ -368,8 +401,9 @@ def _ending(response: Response) -> Ending:
         response.finished_at,
         response.provider_fingerprint,
         is_random_fill=any(phrase in text for text in texts for phrase in _RANDOM_FILL),
-        reported_dollars=answer_dollars(None, response.extra, None),
+        reported_dollars=reported_dollars(response.usage, response.extra, price),
         is_batched=BATCHED in response.extra,
+        asked_again=str(response.extra.get(ASKED_AGAIN, "")),
     )
 
 
@@ -398,6 +432,10 @@ def _asked(question: Question) -> AskedQuestion:
         asks_for_cell=question.asks_for_cell,
         base_id=str(question.extra["base_id"]) if question.extra.get("base_id") is not None else None,
     )
+
+
+def _with_orders(question: AskedQuestion, n_orders: int) -> AskedQuestion:
+    return msgspec.structs.replace(question, n_orders=n_orders) if n_orders != question.n_choices else question
 
 
 @cache

@@ -1,11 +1,12 @@
 """What a run is asked and read with where the user leaves it open: the benchmark's own views, prompt and scorer."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from eyechart.errors import UsageError
 from eyechart.kinds import AskDefaults, Benchmark, SaysHowToAsk, Scorer
-from eyechart.opening import DEFAULT_PROMPT, DEFAULT_SCORER, open_scorer
-from eyechart.runs.store import RunStore
+from eyechart.opening import DEFAULT_PROMPT, DEFAULT_SCORER, open_scorer, versions_of
+from eyechart.runs.store import ESTIMATES_FILE, RunStore
 from eyechart.schema import View
 from eyechart.views import parse_view, resolve_views
 
@@ -56,10 +57,48 @@ def choose_views(benchmark: Benchmark, text: str | None) -> ChosenViews:
     return ChosenViews(tuple(views), "release", tuple(unknown))
 
 
-def choose_scorer(store: RunStore, text: str | None) -> tuple[Scorer, str]:
+def newest_scorer(store: RunStore, text: str | None) -> tuple[Scorer, str]:
     """Return the scorer that a text names, or the one that the run was asked with, and its mode.
+
+    Without a version in its name it is the newest, whatever the run is scored by so far.
 
     Raises:
         UsageError: If there is no such scorer, mode or version.
     """
     return open_scorer(text or store.run.scorer or DEFAULT_SCORER)
+
+
+def choose_scorer(stores: RunStore | Sequence[RunStore], text: str | None) -> tuple[Scorer, str]:
+    """Return the scorer that a text names, or the one that the runs were asked with, and its mode.
+
+    A name in a text means its newest version. Where no text names a scorer, runs are read in the version by which they
+    are scored, so that their numbers stay; where they are scored by different versions, all are read by the newest.
+
+    Args:
+        stores: The run, or the runs that are read together; the first says what it was asked with.
+        text: Name of a scorer, None if it is left open.
+
+    Raises:
+        UsageError: If there is no such scorer, mode or version.
+    """
+    runs = [stores] if isinstance(stores, RunStore) else stores
+    scorer, mode = newest_scorer(runs[0], text)
+    if text is not None or "@" in (runs[0].run.scorer or ""):
+        return scorer, mode
+    versions = {stored_version(store, scorer, mode) for store in runs} - {None}
+    if len(versions) != 1:
+        return scorer, mode
+    return open_scorer(f"{scorer.name}.{mode}@{versions.pop()}")
+
+
+def stored_version(store: RunStore, scorer: Scorer, mode: str) -> int | None:
+    """Return the version of a scorer by which a run is scored; None if by none that there is.
+
+    Of several it is that of the run's estimates, which is the one that scored last, else the newest.
+    """
+    stored = store.scorer_ids()
+    ids = {f"{scorer.name}.{mode}@{version}": version for version in versions_of(scorer)}
+    known = [ids[scorer_id] for scorer_id in ids if scorer_id in stored]
+    if len(known) > 1 and (store.folder / ESTIMATES_FILE).is_file():
+        return ids.get(store.summary().scorer, known[-1])
+    return known[-1] if known else None

@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from eyechart.errors import StatisticsError, UsageError
+from eyechart.runs.answer_rules import blocking_answers
 from eyechart.runs.compared_readings import (
     MEAN_OVER_VIEWS,
     block_unreadable,
@@ -164,7 +165,9 @@ def compare_views(side: Side, scorer: str, options: DiffOptions) -> Comparison:
             hint="name two, for example --views original,crop_3x, or a second run",
         )
     paired = pair_sides(view_sides(side, options.views))
-    return _compare(paired, scorer, options, kind="views")
+    return _compare(
+        paired, scorer, options, kind="views", blocking=blocking_answers([(side.label, side.table)], options.views)
+    )
 
 
 def compare_runs(sides: Sequence[Side], scorer: str, options: DiffOptions) -> Comparison:
@@ -182,7 +185,8 @@ def compare_runs(sides: Sequence[Side], scorer: str, options: DiffOptions) -> Co
     views = options.views or (("original",) if len(sides) > _TWO and "original" in shared else ())
     paired = pair_sides(sides, views)
     if len(sides) == _TWO:
-        return _compare(paired, scorer, options, kind="runs")
+        blocking = blocking_answers(((side.label, side.table) for side in sides), paired.views)
+        return _compare(paired, scorer, options, kind="runs", blocking=blocking)
     answered = {side.label: float(paired.present[:, :, index].mean()) for index, side in enumerate(sides)}
     kept = [side for side in sides if answered[side.label] >= ANSWERED_TO_PLACE]
     left_out = tuple(side.label for side in sides if side not in kept)
@@ -197,7 +201,9 @@ def compare_runs(sides: Sequence[Side], scorer: str, options: DiffOptions) -> Co
     # One table, one population: the questions that every run in it answered under every view.
     complete = paired.present.all(axis=(1, 2), keepdims=True)
     paired = msgspec.structs.replace(paired, present=np.broadcast_to(complete, paired.present.shape).copy())
-    return msgspec.structs.replace(_compare(paired, scorer, options, kind="ranks"), left_out=left_out)
+    blocking = blocking_answers(((side.label, side.table) for side in kept), paired.views)
+    compared = _compare(paired, scorer, options, kind="ranks", blocking=blocking)
+    return msgspec.structs.replace(compared, left_out=left_out)
 
 
 def view_sides(side: Side, views: Sequence[str]) -> list[Side]:
@@ -223,8 +229,10 @@ def _one_view(side: Side, condition: str) -> Side:
     return Side(condition, alone, lenient)
 
 
-def _compare(paired: Paired, scorer: str, options: DiffOptions, *, kind: Kind) -> Comparison:
-    rules = check_pairing(paired)
+def _compare(
+    paired: Paired, scorer: str, options: DiffOptions, *, kind: Kind, blocking: Sequence[Finding]
+) -> Comparison:
+    rules = (*blocking, *check_pairing(paired))
     if kind == "views":  # other pictures are what two views are for
         rules = tuple(rule for rule in rules if rule.code != Code.HETEROGENEOUS_SETTINGS or _settings_differ(paired))
     rules = refuse(rules, options.allowed)

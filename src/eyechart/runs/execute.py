@@ -6,7 +6,7 @@ import platform
 import re
 import secrets
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from math import inf
@@ -26,20 +26,21 @@ from eyechart.errors import (
     UsageError,
 )
 from eyechart.kinds import Ask, AskedIdentity, Model, Reply, TellsFingerprint
-from eyechart.runs.answers import GENERATION
+from eyechart.runs.final_errors import EqualErrors
 from eyechart.runs.listening import Listener
 from eyechart.runs.pace import Pace
 from eyechart.runs.patience import Patience
-from eyechart.runs.pictures import LazyPicture, PictureSource, name_place, weight_bytes
+from eyechart.runs.pictures import LazyPicture, PictureSource, weight_bytes
 from eyechart.runs.rate import Rate, RateLimits, Turn, check_rates
 from eyechart.runs.replies import Asking, error_row, reply_row
-from eyechart.runs.retrying import Retrying, Stop
+from eyechart.runs.retrying import MOST_EQUAL_FAULTS, Retrying, Stop
 from eyechart.runs.room import Room
 from eyechart.runs.sight import observed_seen
-from eyechart.runs.spending import CountsSpending, Spending, SpendingLimits, check_spending
+from eyechart.runs.spending import CostDoubts, CountsSpending, Spending, SpendingLimits, check_spending
 from eyechart.runs.store import AnswerWriter
+from eyechart.runs.unreadable import fault_of
 from eyechart.runs.watch import Watch
-from eyechart.schema import JsonObject, ModelIdentity, Request, Response, Sampling, Seen, Value
+from eyechart.schema import JsonObject, ModelIdentity, Request, Response, ResponseState, Sampling, Seen, Value
 
 # A server that is down is said at once; waiting for one is what wait_for_server_seconds is for.
 _FINGERPRINT_ATTEMPTS = 3
@@ -113,7 +114,7 @@ class Asker:
         writer: Where answers go.
         settings: Limits.
         listener: Is told of every answer and wait.
-        generations: For requests whose old answer was too old, the generation of the new one.
+        anew: What is stored beside answers to requests that were asked before, by request id.
         spending: Who counts what is sent and spent; this process if None.
         is_reached: Whether the server is known to be there; one that was never reached ends the run at once.
     """
@@ -126,20 +127,22 @@ class Asker:
         settings: LoopSettings,
         *,
         listener: Listener,
-        generations: dict[str, int] | None = None,
+        anew: Mapping[str, JsonObject] | None = None,
         spending: CountsSpending | None = None,
         is_reached: bool = False,
     ) -> None:
         self.n_asked = 0
+        self._equal_errors = EqualErrors()
         self._model, self._pictures, self._writer, self._listener = model, pictures, writer, listener
         self._settings = settings
-        self._generations = generations or {}
+        self._anew = anew or {}
         self._retrying = Retrying(settings.patience, listener, is_reached=is_reached)
         self._room = Room(settings.max_bytes_in_flight)
         self._most = min(settings.concurrency, model.max_concurrency or settings.concurrency)
         self._pace = Pace(self._most)
         self._rate = Rate(settings.rates)
         self._spending = spending or Spending(settings.spending)
+        self._doubts = CostDoubts(settings.spending.price, listener.noted)
         self._watch = Watch(listener)
         self._threads = ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="picture")
         self._fatal: EyechartError | None = None
@@ -158,7 +161,6 @@ class Asker:
             BadRequestError: If the provider refuses a parameter of the run.
             AuthenticationError: If the key is missing or refused.
             TransientModelError: If no server was ever reached.
-            ImageError: If a picture cannot be made; the message names question and view.
             StoreError: If an answer cannot be stored; only this drops what is in flight.
         """
         waiting = iter(requests)
@@ -191,16 +193,18 @@ class Asker:
 
     async def _settle(self, request: Request) -> None:
         """Ask one request until it is settled or given up, and store how it ended."""
+        fault = fault_of(request.pictures)
+        if fault is not None:
+            self._store(request, error_row(ImageError(fault), self._asking(request, time.monotonic(), 1)), None, ())
+            return
         pictures = tuple(self._pictures.send(picture) for picture in request.pictures)
         self._watch.begin(request)
         began = time.monotonic()
         try:
             await self._prepare(pictures)
             ended = await self._attempt(request, pictures)
-        except RefusedInputError as error:  # too large to be made here; the others are asked
+        except (RefusedInputError, ImageError, GeometryError) as error:  # no picture to send; the others are asked
             self._store(request, error_row(error, self._asking(request, began, 1)), None, ())
-        except (ImageError, GeometryError) as error:
-            self._end_by(name_place(error, f"{request.benchmark}/{request.question_id} in view {request.view}"))
         except EyechartError as error:
             self._end_by(error)
         else:
@@ -213,6 +217,14 @@ class Asker:
         self._writer.append(row, self._seen(request, reply, pictures))
         self.n_asked += 1
         self._listener.answered(request, row)
+        if row.state is not ResponseState.TRANSIENT:
+            self._note_equal(request, row)
+
+    def _note_equal(self, request: Request, row: Response) -> None:
+        """End the run where one request after the other ends with the same error."""
+        stop = self._equal_errors.note(request, row) if self._model.reads == "pixels" else None
+        if stop is not None:
+            self._retrying.end_by(stop)
 
     def _seen(self, request: Request, reply: Reply | None, pictures: tuple[LazyPicture, ...]) -> Iterable[Seen]:
         if reply is None or self._model.reads == "identity":
@@ -238,6 +250,7 @@ class Asker:
         """
         ask = self._ask_of(request, pictures)
         began, n_attempts = time.monotonic(), 0
+        n_equal, fault = 0, ""
         ended: tuple[Response, Reply | None] | None = None
         while True:
             turn = self._rate.reserve(request)
@@ -251,6 +264,10 @@ class Asker:
                 return reply_row(outcome, asking), outcome
             ended = error_row(outcome, asking), None
             if not isinstance(outcome, TransientModelError):
+                return ended
+            n_equal, fault = (n_equal + 1 if outcome.fault == fault else 1), outcome.fault
+            if fault and n_equal >= MOST_EQUAL_FAULTS:
+                self._note_equal(request, ended[0])
                 return ended
             if not await self._retrying.may_repeat(outcome, n_attempts, time.monotonic() - began):
                 return ended
@@ -295,6 +312,8 @@ class Asker:
     def _note_end(self, request: Request, turn: Turn, reply: Reply | None) -> None:
         self._rate.settle(request, turn, None if reply is None else reply.usage)
         self._spending.end(request, reply)
+        if reply is not None:
+            self._doubts.note(reply)
 
     async def _answer(self, ask: Ask) -> Reply:
         seconds = self._settings.patience.attempt_seconds
@@ -332,14 +351,12 @@ class Asker:
         )
 
     def _asking(self, request: Request, attempt_began: float, n_attempts: int) -> Asking:
-        generation = self._generations.get(request.id, 0)
-        extra: JsonObject = {GENERATION: generation} if generation else {}
         return Asking(
             request_id=request.id,
             seconds=time.monotonic() - attempt_began,
             finished_at=utc_now().isoformat(timespec="milliseconds"),
             attempts=n_attempts,
-            extra=extra,
+            extra=self._anew.get(request.id, {}),
         )
 
 
@@ -349,6 +366,7 @@ async def read_identity(model: Model, patience: Patience, listener: Listener) ->
     Raises:
         TransientModelError: If the server cannot be reached.
         AuthenticationError: If the key is missing or refused.
+        BadRequestError: If the address is wrong, such as one that is redirected.
     """
     identity = model.identity
     if identity.revision is not None or identity.fingerprint is not None or not isinstance(model, TellsFingerprint):
@@ -368,7 +386,9 @@ async def read_identity(model: Model, patience: Patience, listener: Listener) ->
                 return msgspec.structs.replace(identity, fingerprint=fingerprint)
     except (AuthenticationError, TransientModelError):
         raise
-    except ModelError:
+    except ModelError as error:
+        if isinstance(error, BadRequestError) and error.parameter in {"base_url", "proxy"}:
+            raise  # what stands between would strike every question as well
         return identity  # a server that lists no models
     finally:
         await model.close()

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from eyechart.runs.cells import Cell
-from eyechart.runs.spending import BATCHED, answer_dollars
-from eyechart.schema import Expense, Run
+from eyechart.runs.cells import Cell, Ending
+from eyechart.runs.spending import BATCHED, priced_dollars
+from eyechart.schema import Expense, ResponseState, Run
 
 
 def expense_of(run: Run, cells: Iterable[Cell]) -> Expense | None:
@@ -14,22 +14,27 @@ def expense_of(run: Run, cells: Iterable[Cell]) -> Expense | None:
         run: Holds the price and what was expected.
         cells: The answers.
     """
-    endings = [cell.ending for cell in cells if cell.ending is not None and not cell.ending.state.is_error]
-    is_reported = any(ending.reported_dollars is not None for ending in endings)
+    endings = [cell.ending for cell in cells if cell.ending is not None and _is_paid(cell.ending)]
+    reported = [ending.reported_dollars for ending in endings]
+    is_reported = any(dollars is not None for dollars in reported)
     if run.price is None and not is_reported:
         return None
-    costs = [
-        ending.reported_dollars
-        if is_reported
-        else answer_dollars(ending.usage, {BATCHED: True} if ending.is_batched else {}, run.price)
-        for ending in endings
+    priced = [
+        priced_dollars(ending.usage, {BATCHED: True} if ending.is_batched else {}, run.price) if told is None else None
+        for ending, told in zip(endings, reported, strict=True)
     ]
-    known = [cost for cost in costs if cost is not None]
+    known = [dollars for dollars in (*reported, *priced) if dollars is not None]
+    uses_price = not is_reported or any(dollars is not None for dollars in priced)
     return Expense(
         dollars=sum(known),
         n_priced=len(known),
-        n_answers=len(costs),
+        n_answers=len(endings),
         is_reported=is_reported,
         estimated=run.estimated_dollars,
-        price=None if is_reported else run.price,
+        price=run.price if uses_price else None,
     )
+
+
+def _is_paid(ending: Ending) -> bool:
+    """Whether a provider bills it: an answer, or a reply that says nothing."""
+    return not ending.state.is_error or ending.state is ResponseState.EMPTY_REPLY

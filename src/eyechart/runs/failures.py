@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable
 
 from eyechart.runs.cells import Cell, RunTable
-from eyechart.schema import Failure
+from eyechart.schema import Failure, ResponseState
 
 NOT_RELEASED = "not_released"
 NOT_ASKED = "not_asked"
 
-# Numbers differ between occurrences of one cause: waits, sizes, ids, addresses.
-_NUMBER = re.compile(r"\b[0-9a-f]{16,}\b|\d[\d.,:]*")
+# Numbers and names with digits differ between occurrences of one cause: waits, sizes, ids of requests, addresses.
+_NUMBER = re.compile(r"\b[0-9a-f]{16,}\b|\b(?=\w{0,40}\d)(?=\w{0,40}[A-Za-z])\w{12,}\b|\d[\d.,:]*")
 _MAX_CAUSE = 160
 
 
@@ -72,7 +72,10 @@ def _failure_of(cell: Cell | None) -> tuple[str, str, str] | None:
         return NOT_ASKED, "the run ended before this was answered", ""
     if cell.ending.state.is_error:
         message = cell.ending.error or "no message"
-        return cell.ending.state.value, message, message
+        # Each file has a name of its own; what is wrong with it is the cause.
+        is_picture = cell.ending.state is ResponseState.UNREADABLE_IMAGE
+        cause = message.partition(": ")[2] or message if is_picture else message
+        return cell.ending.state.value, cause, message
     if cell.is_unparsed:
         return cell.ending.state.value, cell.reason or "no_option_letter", ""
     return None

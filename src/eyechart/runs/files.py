@@ -15,6 +15,16 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
+def text_of_name(name: str) -> str:
+    r"""Return a file name or argument, which a locale without UTF-8 keeps as bytes, as the text that it was.
+
+    Example:
+        >>> text_of_name("caf\udcc3\udca9") == "caf\u00e9"
+        True
+    """
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
 def write_whole(path: Path, chunks: Iterable[bytes], *, keep_existing: bool = False) -> None:
     """Write a file so that readers see all of it or nothing: temporary file, fsync, rename.
 

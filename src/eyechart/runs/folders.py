@@ -9,9 +9,11 @@ from pathlib import Path
 import msgspec
 
 from eyechart.errors import EyechartError
-from eyechart.runs.plan import Plan
-from eyechart.runs.store import ESTIMATES_FILE, RUN_FILE, RunStore, create_store, open_store
-from eyechart.schema import JsonObject, Run, Seen, TokenPrice
+from eyechart.runs.files import text_of_name
+from eyechart.runs.later_plans import RUN_FILE
+from eyechart.runs.plan import Plan, orders_of
+from eyechart.runs.store import ESTIMATES_FILE, RunStore, create_store, grow_store, open_store
+from eyechart.schema import JsonObject, ResponseState, Run, Seen, TokenPrice
 
 RUNS_FOLDER = Path("runs")
 
@@ -43,7 +45,15 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     protocol: str | None = None
 
 
-def find_or_create(plan: Plan, where: Destination, origin: Origin, seen: Iterable[Seen] = ()) -> tuple[RunStore, bool]:
+def find_or_create(
+    plan: Plan,
+    where: Destination,
+    origin: Origin,
+    seen: Iterable[Seen] = (),
+    *,
+    may_grow: bool = False,
+    again: tuple[ResponseState, ...] = (),
+) -> tuple[RunStore, bool]:
     """Return the store of a plan, and whether it was there before.
 
     With ``where.out`` it is that folder. Otherwise it is the newest unfinished run of this plan, whatever its date,
@@ -53,30 +63,35 @@ def find_or_create(plan: Plan, where: Destination, origin: Origin, seen: Iterabl
         plan: The plan.
         where: Where to look and to write.
         origin: Recorded in a new ``run.json``.
-        seen: What the model is expected to see; only read for a new run.
+        seen: What the model is expected to see; only read for a new plan.
+        may_grow: Whether questions of ``where.out`` may have been changed, added or removed since it was planned: what
+            is the same is kept.
+        again: States that are asked again, so that a run that holds some is not finished.
 
     Raises:
         StoreError: If ``where.out`` holds another run or other files, or a folder cannot be written.
     """
     if where.out is not None:
         if (where.out / RUN_FILE).is_file():
+            if may_grow:
+                return grow_store(where.out, run_record(plan, text_of_name(where.out.name), origin), plan, seen), True
             return open_store(where.out, plan), True
-        return create_store(where.out, run_record(plan, where.out.name, origin), plan, seen), False
-    unfinished = None if where.is_new else newest_unfinished(where.runs, plan)
+        return create_store(where.out, run_record(plan, text_of_name(where.out.name), origin), plan, seen), False
+    unfinished = None if where.is_new else newest_unfinished(where.runs, plan, again)
     if unfinished is not None:
         return unfinished, True
     folder = where.runs / folder_name(plan, origin.now)
     return create_store(folder, run_record(plan, folder.name, origin), plan, seen), False
 
 
-def newest_unfinished(runs: Path, plan: Plan) -> RunStore | None:
-    """Return the newest run of this plan that lacks answers or estimates, None if there is none."""
+def newest_unfinished(runs: Path, plan: Plan, again: tuple[ResponseState, ...] = ()) -> RunStore | None:
+    """Return the newest run of this plan that lacks answers or estimates, or holds what is asked again, if any."""
     matching = sorted(
-        ((store.run.created_at, store.folder.name, store) for store in _stores(runs, plan.plan_id)),
+        ((store.run.created_at, store.folder.name, store) for store in _stores(runs, plan)),
         key=lambda entry: entry[:2],
         reverse=True,
     )
-    return next((store for _, _, store in matching if not _is_finished(store, plan)), None)
+    return next((store for _, _, store in matching if not _is_finished(store, plan, again)), None)
 
 
 def folder_name(plan: Plan, now: datetime) -> str:
@@ -108,7 +123,7 @@ def run_record(plan: Plan, run_id: str, origin: Origin) -> Run:
         limit=options.limit,
         n_questions=len(plan.questions),
         n_repeats=options.repeats,
-        n_rotations=min(options.rotations, max((len(question.choices) for question in plan.questions), default=1) or 1),
+        n_rotations=max((len(orders_of(question, options.rotations)) for question in plan.questions), default=1),
         command=origin.command,
         price=origin.price,
         estimated_dollars=origin.estimated_dollars,
@@ -119,21 +134,23 @@ def run_record(plan: Plan, run_id: str, origin: Origin) -> Run:
     )
 
 
-def _stores(runs: Path, plan_id: str) -> Iterator[RunStore]:
+def _stores(runs: Path, plan: Plan) -> Iterator[RunStore]:
     """Yield the runs of a plan; folders of newer versions or with damaged settings are left alone."""
     for file in runs.glob(f"*/{RUN_FILE}"):
         try:
             store = RunStore(file.parent)
-            if store.run.plan_id == plan_id:
+            if store.is_of(plan):
                 yield store
         except EyechartError:
             continue
 
 
-def _is_finished(store: RunStore, plan: Plan) -> bool:
+def _is_finished(store: RunStore, plan: Plan, again: tuple[ResponseState, ...]) -> bool:
     if not (store.folder / ESTIMATES_FILE).is_file():
         return False
     index = store.index()
+    if any(row.state in again for row in index.rows.values()):
+        return False
     return all(index.is_settled(request.id) for request in plan.requests)
 
 

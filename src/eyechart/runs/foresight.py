@@ -4,9 +4,10 @@ import datetime
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from eyechart.errors import ModelError, UsageError
+from eyechart.errors import BadRequestError, ModelError, UsageError
 from eyechart.kinds import Model, PredictsSeen
 from eyechart.runs.sight import Predictor, planned_seen
+from eyechart.runs.unreadable import fault_of
 from eyechart.schema import ModelIdentity, Request, Seen, Size
 from eyechart.seen.ledger import planned_ledger
 from eyechart.seen.rules import Lookup, Rule, TellsRule, look_up
@@ -34,7 +35,8 @@ class Foresight(NamedTuple):
         return self.predict is not None or (self.lookup is not None and self.lookup.rule is not None)
 
     def ledger(self, requests: Sequence[Request]) -> Iterator[Seen]:
-        """Yield what is expected to be seen of every picture of every request."""
+        """Yield what is expected to be seen of every picture of every request that can be sent."""
+        requests = [request for request in requests if fault_of(request.pictures) is None]
         if self.predict is not None:
             return planned_seen(requests, self.predict)
         return iter(()) if self.lookup is None else planned_ledger(requests, self.lookup)
@@ -69,12 +71,15 @@ async def told_rule(model: Model, today: datetime.date) -> Told:
 
     Raises:
         UsageError: If it has no processor.
+        BadRequestError: If its address is wrong, such as one that is redirected.
     """
     if not isinstance(model, TellsRule):
         return Told()
     try:
         rule = await model.seen_rule(today)
     except ModelError as error:
+        if isinstance(error, BadRequestError) and error.parameter in {"base_url", "proxy"}:
+            raise  # what stands between would strike every question as well
         return Told(reason=f"{model.identity.spec} cannot be asked what it sees: {error.message}")
     if rule is None:
         return Told(reason=f"{model.identity.spec} does not tell what it does to pictures")

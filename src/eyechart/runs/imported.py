@@ -1,8 +1,9 @@
 """Answers that were given elsewhere as a run folder: no picture and no prompt is known, and none is asked."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
@@ -33,6 +34,8 @@ def write_imported(
     model: ModelIdentity,
     out: Path,
     origin: Origin,
+    *,
+    orders: Mapping[str, tuple[int, ...]] = MappingProxyType({}),
 ) -> RunStore:
     """Write a run folder of answers on whole pictures; where an answer is None, none came back and it is missing.
 
@@ -45,6 +48,7 @@ def write_imported(
         model: Who answered; its fingerprint should be the hash of the file.
         out: A new folder.
         origin: Recorded in ``run.json``.
+        orders: Question → for each letter shown the index of its option, where that is not the question's own order.
 
     Raises:
         UsageError: If the numbers differ, or the folder holds a run already.
@@ -53,7 +57,10 @@ def write_imported(
     if len(answers) != len(questions):
         raise UsageError(f"{len(answers)} answers to {len(questions)} questions", hint="give one answer per question")
     sampling = Sampling(temperature=None, max_tokens=None)
-    requests = tuple(_request(identity, question, model, sampling) for question in questions)
+    requests = tuple(
+        _request(identity, question, model, sampling, orders.get(question.id, tuple(range(len(question.choices)))))
+        for question in questions
+    )
     plan = Plan(
         plan_id=plan_id_of(request.id for request in requests),
         benchmark=identity,
@@ -77,7 +84,9 @@ def write_imported(
     return store
 
 
-def _request(identity: BenchmarkIdentity, question: Question, model: ModelIdentity, sampling: Sampling) -> Request:
+def _request(
+    identity: BenchmarkIdentity, question: Question, model: ModelIdentity, sampling: Sampling, order: tuple[int, ...]
+) -> Request:
     request = Request(
         id="",
         benchmark=identity.name,
@@ -88,8 +97,8 @@ def _request(identity: BenchmarkIdentity, question: Question, model: ModelIdenti
         prompt="",
         prompt_id=NOT_RECORDED,
         prompt_sha256=hashlib.sha256(b"").hexdigest(),
-        choices=question.choices,
-        choice_order=tuple(range(len(question.choices))),
+        choices=tuple(question.choices[index] for index in order),
+        choice_order=order,
         model=model,
         sampling=sampling,
     )

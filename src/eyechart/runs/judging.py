@@ -176,7 +176,7 @@ def judged_scores(store: RunStore, mode: str) -> tuple[Score, ...]:
     replies = {reply.request_id: reply for reply in asked.responses()}
     reply_to = {request.question_id: replies.get(request.id) for request in asked.requests()}
     spec = asked.run.model.spec
-    rules = {score.request_id: score for score in _scores_by_rules(store, str(asked.run.benchmark.options["rules"]))}
+    rules = {score.request_id: score for score in _scores_by_rules(store, _rules_asked_by(asked))}
     scorer, chosen = open_scorer(f"judge.{mode}@1")
     questions = {question.id: question for question in store.questions()}
     responses = {response.request_id: response for response in store.responses()}
@@ -193,6 +193,15 @@ def judged_scores(store: RunStore, mode: str) -> tuple[Score, ...]:
         judged = _with_reply(response, reply_to[request.id], spec)
         scores.append(scorer.score(judged, question, request.choices, gold, chosen))
     return tuple(scores)
+
+
+def _rules_asked_by(asked: RunStore) -> str:
+    """Return the scorer that left answers to a judge; a name without a version was written when there was only one."""
+    rules = str(asked.run.benchmark.options["rules"])
+    if "@" in rules:
+        return rules
+    scorer, mode = open_scorer(rules)
+    return f"{scorer.name}.{mode}@1"
 
 
 def _open_answers(store: RunStore, rule: JudgeRule, scorer: str) -> Iterator[Question]:

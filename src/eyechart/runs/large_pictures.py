@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 
-from eyechart.errors import ImageError, RefusedInputError
+from eyechart.errors import RefusedInputError, UnavailableImageError
 from eyechart.images.compose import lay_on_white
 from eyechart.images.decode import MAX_DECODED_PIXELS, MAX_HELD_PIXELS
 from eyechart.images.giga import LargeImage, is_better_read_in_parts, needs_tiles
@@ -134,7 +134,7 @@ class LargeSource:
         if self._last is None or self._last[:2] != (image.file_sha256, policy):
             path = self._path_of(image)
             self.check_hash(image, path)
-            self._last = (image.file_sha256, policy, LargeImage(path, policy))
+            self._last = (image.file_sha256, policy, LargeImage(path, policy, path.name))
         return self._last[2]
 
     def check_hash(self, image: ImageRef, path: Path) -> None:
@@ -146,8 +146,8 @@ class LargeSource:
         if image.file_sha256 in self._checked:
             return
         if file_sha256(path)[0] != image.file_sha256:
-            raise ImageError(
-                f"{path}: the file is not the one that was planned",
+            raise UnavailableImageError(
+                f"{path.name}: the file is not the one that was planned",
                 hint="it changed since it was listed: restore it, or start a new run",
             )
         self._checked.add(image.file_sha256)

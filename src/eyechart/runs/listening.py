@@ -17,6 +17,7 @@ class Beginning(Value, frozen=True):
         n_planned: Requests per condition, in the order of the views.
         n_settled: How many of these need not be asked any more, per condition.
         n_stale: Answers too old to be reused.
+        n_again: Final errors that are asked again, because the reader wants it.
         n_missing_pictures: Released pictures that do not exist, so that they are not asked.
         predicts_seen: Whether what the model sees is known beforehand.
         estimated_dollars: What the whole run is expected to cost, None where no price is known.
@@ -28,6 +29,7 @@ class Beginning(Value, frozen=True):
     n_planned: dict[str, int]
     n_settled: dict[str, int]
     n_stale: int = 0
+    n_again: int = 0
     n_missing_pictures: int = 0
     predicts_seen: bool = False
     estimated_dollars: float | None = None

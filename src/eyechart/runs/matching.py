@@ -216,6 +216,10 @@ class Matcher:
 
     def match(self, question: Question) -> tuple[Shown, ...]:
         """Return the pictures of a question under every condition, none if one of them cannot be matched."""
+        if question.image.fault is not None:
+            first = format_view((*self._views, *self._blind)[0])
+            self._unmatched.append(Unmatched(question.id, first, question.image.fault))
+            return ()
         try:
             found = list(self._matched(question))
         except _NoMatchError as error:

@@ -1,12 +1,14 @@
 """Everything about a run besides benchmark, model, views and prompt, and what of it cannot be run."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from eyechart.batching import AsksInBatches, BatchLimits
-from eyechart.errors import UsageError
+from eyechart.benchmarks._options import keeps_its_order
+from eyechart.errors import BenchmarkError, UsageError
 from eyechart.kinds import Benchmark, Model, ReadsLetters
+from eyechart.opening import open_scorer
 from eyechart.runs.batches import BatchSettings
 from eyechart.runs.choosing import defaults_of
 from eyechart.runs.execute import LoopSettings, check_limits
@@ -15,13 +17,15 @@ from eyechart.runs.pictures import check_drawing
 from eyechart.runs.plan import Plan, PlanOptions, check_counts
 from eyechart.runs.ray_engine import RayWork, check_ray
 from eyechart.runs.registration import StudyPlan
-from eyechart.runs.retrying import Stop
 from eyechart.runs.shard import Shard
-from eyechart.runs.spending import BATCH_DISCOUNT
+from eyechart.runs.spending import BATCH_DISCOUNT, BatchSpending
+from eyechart.runs.unreadable import fault_of
 from eyechart.runs.view_store import ViewStore
-from eyechart.schema import ModelIdentity, Request, Sampling, TokenPrice, View
+from eyechart.schema import ModelIdentity, Question, Request, ResponseState, Sampling, TokenPrice, View
 from eyechart.seen.costs import estimate_dollars, token_price
 from eyechart.seen.rules import Rule
+
+_READS_LETTERS = frozenset({"option_letter", "hrscene_letter", "vlmevalkit_letter", "letter_share"})
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,6 +50,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
         ray: What workers of a Ray cluster open; None asks from this process.
         view_store: Drawn views on disk that runs share; None draws each when it is asked.
         batches: How to wait for the provider's batches; None asks one by one.
+        ask_again: States of stored final errors that are asked again.
     """
 
     sampling: Sampling = Sampling()
@@ -66,6 +71,7 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     batches: BatchSettings | None = None
     view_store: ViewStore | None = None
     ray: RayWork | None = None
+    ask_again: tuple[ResponseState, ...] = ()
 
 
 def _with_price(options: RunOptions, identity: ModelIdentity) -> RunOptions:
@@ -77,12 +83,13 @@ def _with_price(options: RunOptions, identity: ModelIdentity) -> RunOptions:
 
 
 def checked(options: RunOptions, benchmark: Benchmark, model: Model, views: Sequence[View]) -> RunOptions:
-    """Return the options with the benchmark's scorer and the model's price, where nothing else is given.
+    """Return the options with the plan's or benchmark's scorer and the model's price, where nothing else is given.
 
     Raises:
         UsageError: If something in them cannot be run with this model.
     """
-    options = msgspec.structs.replace(options, scorer=options.scorer or defaults_of(benchmark).scorer)
+    planned = options.registration.scorer if options.registration is not None else None
+    options = msgspec.structs.replace(options, scorer=options.scorer or planned or defaults_of(benchmark).scorer)
     options = _with_price(options, model.identity)
     reads_letters = isinstance(model, ReadsLetters) and model.reads_letters
     if options.sampling.score_mode == "logprob" and not reads_letters:
@@ -94,6 +101,8 @@ def checked(options: RunOptions, benchmark: Benchmark, model: Model, views: Sequ
         raise UsageError(
             f"{model.identity.spec} has no batch interface", hint="leave out --batch; openai/… and anthropic/… have one"
         )
+    if options.ask_again and options.where.is_new:
+        raise UsageError("a new run holds no error to ask again", hint="leave out --new or --ask-again")
     if options.ray is not None:
         check_ray()
     check_drawing(options.plan)
@@ -102,9 +111,42 @@ def checked(options: RunOptions, benchmark: Benchmark, model: Model, views: Sequ
     return options
 
 
+def check_scorable(questions: Sequence[Question], scorer_id: str) -> None:
+    """Refuse to ask what the scorer cannot judge: questions without options, if it reads an option's letter.
+
+    Args:
+        questions: The questions that will be asked.
+        scorer_id: ``name``, ``name.mode`` or ``name.mode@version``.
+
+    Raises:
+        BenchmarkError: If there is such a question.
+    """
+    name = open_scorer(scorer_id)[0].name
+    free = [question for question in questions if question.answers and not question.choices]
+    if name in _READS_LETTERS and free:
+        raise BenchmarkError(
+            f"{len(free)} of {len(questions)} questions have no options (the first is {free[0].id!r}), and {name} "
+            f"reads the letter of an option",
+            hint="--scorer vqa_soft judges free answers, zoombench_answer letters and free answers",
+        )
+
+
+def orders_kept(questions: Sequence[Question], rotations: int) -> str | None:
+    """Return what to say of questions whose options are not turned because one of them speaks of the others."""
+    kept = [question for question in questions if keeps_its_order(question.choices)] if rotations > 1 else []
+    if not kept:
+        return None
+    example = next(text for text in kept[0].choices if keeps_its_order((text,)))
+    return (
+        f"{len(kept)} of {len(questions)} questions keep the order of their options: one speaks of the others "
+        f"({example[:60]!r} in {kept[0].id})"
+    )
+
+
 def estimated_cost(requests: Sequence[Request], model: ModelIdentity, price: TokenPrice | None) -> float | None:
-    """Return what requests are expected to cost in US dollars, None where no price is known."""
-    return None if price is None else round(estimate_dollars(requests, model, price), 6)
+    """Return the expected cost in US dollars, None where no price is known; unreadable pictures cost nothing."""
+    sent = [request for request in requests if fault_of(request.pictures) is None]
+    return None if price is None else round(estimate_dollars(sent, model, price), 6)
 
 
 def expected_cost(options: RunOptions, plan: Plan) -> float | None:
@@ -118,27 +160,18 @@ def batch_limits(model: Model) -> BatchLimits | None:
     return model.batch_limits if isinstance(model, AsksInBatches) else None
 
 
-def why_not(
-    options: "RunOptions", model: ModelIdentity, spent: float, n_sent: int
-) -> "Callable[[Sequence[Request]], Stop | None]":
-    """Return a judge of batches: it says why one must not be handed over, None if it may.
+def batch_spending(options: RunOptions, model: ModelIdentity, dollars: float, n_sent: int) -> BatchSpending:
+    """Return who says which batches may still be handed over.
 
     Args:
         options: The bounds.
         model: Whose picture tokens are estimated.
-        spent: What earlier answers cost, in US dollars.
+        dollars: What the answers so far cost, in US dollars.
         n_sent: Requests sent in this start so far.
     """
-    limits, counts = options.loop.spending, [n_sent, 0.0]
+    limits = options.loop.spending
 
-    def judge(requests: Sequence[Request]) -> Stop | None:
-        expected = BATCH_DISCOUNT * (estimated_cost(requests, model, limits.price) or 0.0)
-        counts[0] += len(requests)
-        counts[1] += expected
-        if limits.max_requests is not None and counts[0] > limits.max_requests:
-            return Stop(f"--max-requests {limits.max_requests} allows no batch of {len(requests)} requests more")
-        if limits.max_dollars is not None and spent + counts[1] > limits.max_dollars:
-            return Stop(f"--max-cost {limits.max_dollars:g} allows no batch of {len(requests)} requests more")
-        return None
+    def expected(requests: Sequence[Request]) -> float:
+        return BATCH_DISCOUNT * (estimated_cost(requests, model, limits.price) or 0.0)
 
-    return judge
+    return BatchSpending(limits, expected, dollars, n_sent)

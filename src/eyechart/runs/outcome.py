@@ -7,6 +7,8 @@ from eyechart.runs.store import RunStore
 from eyechart.schema import ResponseState, Summary
 
 EXIT_DONE, EXIT_MISSING = 0, 3
+# A picture that the provider refuses is a finding; these are gaps.
+UNANSWERABLE = (ResponseState.BAD_REQUEST, ResponseState.EMPTY_REPLY, ResponseState.UNREADABLE_IMAGE)
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,8 +36,13 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def n_unanswerable(self) -> int:
-        """Requests that ended in a final error other than a refused picture, such as rows that a file does not hold."""
-        return sum(one.states.get(ResponseState.BAD_REQUEST, 0) for one in self.summary.conditions)
+        """Requests that ended in a final error other than a refused picture, such as pictures that cannot be read."""
+        return sum(one.states.get(state, 0) for one in self.summary.conditions for state in UNANSWERABLE)
+
+    @property
+    def n_unreadable(self) -> int:
+        """Of these, requests whose picture cannot be read."""
+        return sum(one.states.get(ResponseState.UNREADABLE_IMAGE, 0) for one in self.summary.conditions)
 
     @property
     def exit_code(self) -> int:
@@ -46,7 +53,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """What is left of a plan, or of one shard of it, once it was asked: counts, and no request in memory.
 
-    ``n_missing_in_all`` counts over the whole run, whoever asks it.
+    ``n_missing_in_all`` counts over the whole run, whoever asks it; ``n_unanswerable`` what ended in a final error that
+    is no refused picture.
     """
 
     store: RunStore
@@ -57,8 +65,9 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     n_missing_in_all: int
     n_missing_pictures: int
     stop: Stop | None
+    n_unanswerable: int = 0
 
     @property
     def exit_code(self) -> int:
-        """0 if every request that was to be asked has an answer or a final error, else 3."""
-        return EXIT_MISSING if self.n_missing else EXIT_DONE
+        """0 if every request that was to be asked has an answer or its picture was refused, else 3."""
+        return EXIT_MISSING if self.n_missing or self.n_unanswerable else EXIT_DONE

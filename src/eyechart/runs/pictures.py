@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Literal
 
-from eyechart.errors import EyechartError, ImageError
+from eyechart.errors import BenchmarkError, HubError, ImageError, UnavailableImageError
 from eyechart.images.cache import DecodedCache
 from eyechart.images.compose import compose, is_whole, resize
 from eyechart.images.decode import MAX_HELD_PIXELS, decode, has_end, is_standing
@@ -59,7 +59,7 @@ class PictureSource:
     ) -> None:
         self._benchmark, self._kept = benchmark, kept
         self._decoded = DecodedCache(max_decoded_bytes)
-        self._large = LargeSource(benchmark.image_path)
+        self._large = LargeSource(self._path)
         self._grids = GridSource(benchmark, self._decoded_file, self._large)
         self._drawn = DecodedCache(max_drawn_bytes)
         # One thread decodes a picture while the others that want it wait, instead of all decoding it.
@@ -177,22 +177,39 @@ class PictureSource:
         """Return what is decoded: the bytes of a file, or the place of one that is too large to be held as well."""
         if image.size.n_px <= MAX_HELD_PIXELS:
             return self._read(image)
-        path = self._benchmark.image_path(image)
+        path = self._path(image)
         self._large.check_hash(image, path)
         return path
 
     def _read(self, image: ImageRef) -> bytes:
         """Return the bytes of a file, refusing one that changed since the run was planned."""
-        content = read_whole(self._benchmark.image_path(image), self._place(image))
+        content = read_whole(self._path(image), self._place(image))
         if hashlib.sha256(content).hexdigest() != image.file_sha256:
-            raise ImageError(
+            raise UnavailableImageError(
                 f"{self._place(image)}: the file is not the one that was planned",
                 hint="it changed since it was listed: restore it (for a release: eyechart verify), or start a new run",
             )
         return content
 
+    def _path(self, image: ImageRef) -> Path:
+        """Return where a file lies.
+
+        Raises:
+            UnavailableImageError: If this one cannot be had.
+            HubError: If nothing can be had from where it lies.
+        """
+        try:
+            return self._benchmark.image_path(image)
+        except BenchmarkError as error:
+            raise UnavailableImageError(error.message, hint=error.hint) from error
+        except HubError as error:
+            if error.concerns_all:
+                raise
+            raise UnavailableImageError(error.message, hint=error.hint) from error
+
     def _place(self, image: ImageRef) -> str:
-        return str(self._benchmark.image_path(image))
+        """Return the name of a file as it may be stored with an answer: no path of this machine."""
+        return self._path(image).name
 
     def _hash_pixels(self, picture: Picture) -> str:
         return self._large.pixel_sha256(picture) if self._large.serves(picture) else pixel_sha256(self.draw(picture))
@@ -277,16 +294,6 @@ def check_drawing(options: PlanOptions) -> None:
     """
     check_resampler(options.resampler)
     parse_transport(options.transport)
-
-
-def name_place(error: EyechartError, place: str) -> ImageError:
-    """Return a picture's error with the question and view it struck.
-
-    Example:
-        >>> name_place(ImageError("a.png: truncated"), "folder/q1 in view crop_3x").message
-        'folder/q1 in view crop_3x: a.png: truncated'
-    """
-    return ImageError(f"{place}: {error.message}", hint=error.hint)
 
 
 @lru_cache(maxsize=64)

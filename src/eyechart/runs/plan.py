@@ -6,6 +6,7 @@ from itertools import product
 
 import msgspec
 
+from eyechart.benchmarks._options import keeps_its_order
 from eyechart.errors import BenchmarkError, UsageError
 from eyechart.kinds import Benchmark, Prompt
 from eyechart.runs.gold import right_answer
@@ -37,6 +38,7 @@ __all__ = [
     "check_counts",
     "choice_orders",
     "choose_questions",
+    "orders_of",
     "plan_id_of",
     "plan_run",
     "shown_answer",
@@ -220,7 +222,9 @@ class _Asker:
 
     def requests(self, question: Question, asked: Sequence[Shown], options: PlanOptions) -> Iterator[Request]:
         """Yield the requests of one question: every view, then every view again for each order and repeat."""
-        worded = [self._worded(question, order) for order in choice_orders(len(question.choices), options.rotations)]
+        given = options.orders.get(question.id)
+        orders = orders_of(question, options.rotations) if given is None else (given,)
+        worded = [self._worded(question, order) for order in orders]
         for repeat, (order, text, text_sha256) in product(range(options.repeats), worded):
             for shown in asked:
                 request = Request(
@@ -260,6 +264,16 @@ def choice_orders(n_choices: int, rotations: int) -> tuple[tuple[int, ...], ...]
     """
     turns = range(min(rotations, max(n_choices, 1)))
     return tuple(tuple((index + turn) % n_choices for index in range(n_choices)) for turn in turns)
+
+
+def orders_of(question: Question, rotations: int) -> tuple[tuple[int, ...], ...]:
+    """Return the orders in which a question's choices are shown: one where an option speaks of the others.
+
+    Args:
+        question: The question.
+        rotations: Number of orders wanted.
+    """
+    return choice_orders(len(question.choices), 1 if keeps_its_order(question.choices) else rotations)
 
 
 def _by_picture(questions: Sequence[Question]) -> list[Question]:

@@ -1,6 +1,6 @@
 """What decides a plan besides benchmark, views, prompt and model."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from eyechart.errors import UsageError
 from eyechart.geometry import GeometryPolicy
@@ -25,6 +25,7 @@ class PlanOptions(Value, frozen=True):
             with fewer choices is asked in as many orders as it has choices.
         view_preset: Name of the preset the views came from, if they did.
         match: Id of a matched design (``eyechart.runs.matching``), None for plain views.
+        orders: Question → for each letter shown the index of its option, where that is not the question's own order.
     """
 
     decode: DecodePolicy = DecodePolicy()
@@ -37,6 +38,7 @@ class PlanOptions(Value, frozen=True):
     rotations: int = 1
     view_preset: str | None = None
     match: str | None = None
+    orders: Mapping[str, tuple[int, ...]] = {}
 
 
 def check_counts(views: Sequence[View], options: PlanOptions) -> None:
@@ -54,4 +56,8 @@ def check_counts(views: Sequence[View], options: PlanOptions) -> None:
     if options.rotations < 1:
         raise UsageError(
             f"{options.rotations} orders of the choices ask nothing", hint="give --rotate-choices 4, or all"
+        )
+    if options.rotations > 1 and options.orders:
+        raise UsageError(
+            "--rotate-choices turns the options, and their order is given", hint="leave --rotate-choices or that out"
         )

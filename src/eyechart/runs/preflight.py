@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from eyechart.runs.listening import CheckedAnswer
 from eyechart.runs.retrying import Stop
 from eyechart.runs.sights import Sight
-from eyechart.schema import Request, Response, Score
+from eyechart.schema import Request, Response, ResponseState, Score
 from eyechart.views import parse_view
 
 N_QUESTIONS = 2
@@ -73,10 +73,13 @@ def stop_after(checked: Sequence[CheckedAnswer]) -> Stop | None:
     return Stop(
         f"{n_bad} of the first {len(checked)} answers are empty, cut off, refused or without a letter",
         "look at them above; change the prompt or the token limit, or go on with --no-preflight",
+        leaves_open=True,
     )
 
 
 def _is_bad(request: Request, response: Response | None, score: Score | None) -> bool:
+    if response is not None and response.state is ResponseState.UNREADABLE_IMAGE:
+        return False  # nothing was asked
     if response is None or response.state.is_error or not (response.text or "").strip():
         return True
     if not request.choices or score is None:

@@ -120,7 +120,15 @@ def _open_sentences(probed: Probed) -> Iterator[str]:
 
 
 def _limits(probed: Probed) -> Iterator[str]:
-    if len({reading.tokens for reading in probed.readings}) <= 1 or not check_growth(probed.readings):
+    tokens = {reading.tokens for reading in probed.readings}
+    if tokens == {0}:
+        yield (
+            "NO_PICTURE: a request with a picture costs as many tokens as without one: pictures do not reach the "
+            "model, or the server counts none"
+        )
+    elif len(tokens) == 1 and len(probed.readings) > 1:
+        yield f"FLAT_PICTURE_PRICE: every picture costs {next(iter(tokens))} tokens, whatever its size"
+    if len(tokens) <= 1 or not check_growth(probed.readings):
         yield "tokens do not grow with pixels here, so they say nothing about how large pictures are seen"
     else:
         yield (

@@ -13,6 +13,7 @@ from eyechart.errors import EyechartError, MissingDependencyError
 from eyechart.kinds import ModelOptions, Reply
 from eyechart.opening import open_benchmark
 from eyechart.registry import load_plugin
+from eyechart.runs.answers import GENERATION, AnswerIndex
 from eyechart.runs.balanced import open_balanced
 from eyechart.runs.event_loop import run_async
 from eyechart.runs.execute import Asker, LoopSettings, writer_name
@@ -20,7 +21,7 @@ from eyechart.runs.listening import Listener, Silent
 from eyechart.runs.pictures import PictureSource
 from eyechart.runs.rate import RateLimits
 from eyechart.runs.retrying import Stop
-from eyechart.runs.spending import Spending, SpendingLimits
+from eyechart.runs.spending import COST, Spending, SpendingLimits
 from eyechart.runs.store import RunStore
 from eyechart.schema import JsonObject, Request, Usage, decode_record, encode_record
 
@@ -77,7 +78,8 @@ def ask_by_ray(
     requests: Sequence[Request],
     loop: LoopSettings,
     *,
-    generations: dict[str, int],
+    start: str,
+    anew: dict[str, JsonObject],
     spending: Spending,
     listener: Listener,
 ) -> Stop | None:
@@ -93,7 +95,8 @@ def ask_by_ray(
         folder: The run folder, on a disk that all machines share.
         requests: What is missing.
         loop: Limits of all workers together.
-        generations: For requests whose old answer was too old, the generation of the new one.
+        start: Name of the start whose final errors stay open until it has ended well.
+        anew: What is stored beside answers to requests that were asked before, by request id.
         spending: What this start has sent and spent so far.
         listener: Is told how it goes.
     """
@@ -119,7 +122,8 @@ def ask_by_ray(
             "work": msgspec.to_builtins(work),
             "folder": str(folder.resolve()),
             "loop": msgspec.to_builtins(_share_of(loop, n_workers)),
-            "generations": generations,
+            "start": start,
+            "anew": anew,
         }
         rows = [{"request": encode_record(request)} for request in requests]
         answered = ray.data.from_items(rows, override_num_blocks=n_blocks).map_batches(
@@ -145,7 +149,13 @@ class RayWorker:
     """Asks blocks of requests on one CPU of the cluster; Ray makes one for each worker."""
 
     def __init__(
-        self, counter: "ActorHandle", work: JsonObject, folder: str, loop: JsonObject, generations: dict[str, int]
+        self,
+        counter: "ActorHandle",
+        work: JsonObject,
+        folder: str,
+        loop: JsonObject,
+        start: str,
+        anew: dict[str, JsonObject],
     ) -> None:
         self._counting = CountedElsewhere(counter)
         opened = msgspec.convert(work, RayWork)
@@ -158,7 +168,7 @@ class RayWorker:
         self._pictures = PictureSource(self._benchmark)
         self._store = RunStore(Path(folder))
         self._loop = msgspec.convert(loop, LoopSettings)
-        self._generations = generations
+        self._anew, self._run_start = anew, start
         self._name = writer_name()
         self._n_blocks = 0
         self._stop: Stop | None = None
@@ -169,20 +179,20 @@ class RayWorker:
         if self._stop is None:
             self._stop = self._ask(requests)
         index = self._store.index()
-        n_settled = sum(index.is_settled(request.id) for request in requests)
-        reason, hint = ("", "") if self._stop is None else (self._stop.reason, self._stop.hint)
-        return {"n": [len(requests)], "n_settled": [n_settled], "reason": [reason], "hint": [hint]}
+        n_settled = sum(index.is_settled(request.id, self._run_start) for request in requests)
+        stop = self._stop or Stop("")
+        told: dict[str, list[object]] = {"n": [len(requests)], "n_settled": [n_settled], "reason": [stop.reason]}
+        return {**told, "hint": [stop.hint], "leaves_open": [stop.leaves_open]}
 
     def _ask(self, requests: Sequence[Request]) -> Stop | None:
         index = self._store.index()
         open_requests = [
             request
             for request in requests
-            if not index.is_settled(request.id)
-            or index.rows[request.id].generation < self._generations.get(request.id, 0)
+            if not index.is_settled(request.id, self._run_start) or self._is_older(index, request.id)
         ]
         self._n_blocks += 1
-        writer = self._store.open_writer(f"{self._name}-{self._n_blocks}")
+        writer = self._store.open_writer(f"{self._name}-{self._n_blocks}", self._run_start)
         model = open_balanced(self._work.model, self._work.model_options, self._work.base_urls)
         asker = Asker(
             model,
@@ -190,7 +200,7 @@ class RayWorker:
             writer,
             self._loop,
             listener=Silent(),
-            generations=self._generations,
+            anew=self._anew,
             spending=self._counting,
             is_reached=True,  # the driver had the first answers
         )
@@ -209,6 +219,11 @@ class RayWorker:
             asker.close()
             writer.close()
         return asker.stop
+
+    def _is_older(self, index: AnswerIndex, request_id: str) -> bool:
+        """Whether what is stored is older than the answer that is wanted."""
+        wanted = self._anew.get(request_id, {}).get(GENERATION, 0)
+        return isinstance(wanted, int) and index.rows[request_id].generation < wanted
 
 
 class Counter:
@@ -275,7 +290,7 @@ class CountedElsewhere:
     def end(self, request: Request, reply: Reply | None) -> None:
         """Count how an attempt ended; one that failed costs nothing."""
         usage = None if reply is None or reply.usage is None else msgspec.to_builtins(reply.usage)
-        cost = {} if reply is None or "cost" not in reply.extra else {"cost": reply.extra["cost"]}
+        cost = {} if reply is None or COST not in reply.extra else {COST: reply.extra[COST]}
         self._counter.end.remote(encode_record(request), usage, None if reply is None else cost)
 
 
@@ -305,7 +320,8 @@ def _follow(
         n_settled += int(sum(batch["n_settled"]))
         reason = next((str(text) for text in batch["reason"] if text), "")
         if reason and stop is None:
-            stop = Stop(reason, next((str(text) for text in batch["hint"] if text), ""))
+            hint = next((str(text) for text in batch["hint"] if text), "")
+            stop = Stop(reason, hint, leaves_open=any(batch["leaves_open"]))
             listener.noted(f"{reason}; nothing new is asked, what is in flight is awaited")
             counter.stop.remote(stop.reason, stop.hint)
         if stop is None and n_blocks % _SAID_EVERY == 0:

@@ -38,6 +38,9 @@ def register(
         notes.append("a value of the plan was changed after it was written: its hash does not fit")
     if copy is not None and copy.sha256 != plan.sha256:
         notes.append("the run was started with another plan")
+    if table.run.n_plans > 1:
+        is_changed = True
+        notes.append("the questions were changed after the run had begun")
     first = _first_answer(table)
     if first is not None and _is_later(plan.written_at, first):
         is_changed = True

@@ -4,15 +4,29 @@ import re
 
 import msgspec
 
-from eyechart.errors import BadRequestError, ModelError, RefusedInputError
+from eyechart.errors import (
+    BadRequestError,
+    EyechartError,
+    GeometryError,
+    ImageError,
+    RefusedInputError,
+    UnavailableImageError,
+)
 from eyechart.kinds import Reply
 from eyechart.models._reasoning import join_reasoning, split_reasoning
 from eyechart.schema import JsonObject, Response, ResponseState
 
-# Finish reasons by provider: OpenAI, vLLM and SGLang length; Anthropic max_tokens; Google MAX_TOKENS.
+# A model that speaks a dialect tells its finish in one word; these are of answer files, plug-ins and local models.
 _LENGTH = frozenset({"length", "max_tokens", "max_output_tokens"})
 _FILTER = frozenset({"content_filter", "safety", "blocklist", "prohibited_content", "recitation", "spii"})
 _REFUSAL = frozenset({"refusal"})
+EMPTY, ONLY_REASONING = "empty", "only_reasoning"
+"""Reasons of an empty reply."""
+_SAID_NOTHING = {
+    EMPTY: "the reply ended well and holds no text (does the server's chat template fit this model?)",
+    ONLY_REASONING: "the reply ended well and holds nothing but thoughts (switch thinking off, or give the server the "
+    "reasoning parser of this model)",
+}
 # JSON can spell half of a surrogate pair, which no file can hold.
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -46,10 +60,14 @@ def reply_row(reply: Reply, asking: Asking) -> Response:
     """
     split = split_reasoning(reply.text)
     reasoning = join_reasoning(reply.reasoning, split.reasoning)
+    state = _state(reply, split.answer, reasoning)
+    reason = (ONLY_REASONING if reasoning else EMPTY) if state is ResponseState.EMPTY_REPLY else None
     return Response(
         request_id=asking.request_id,
-        state=_state(reply, split.answer, reasoning),
-        text=_storable(split.answer),
+        state=state,
+        text=None if reason else _storable(split.answer),
+        error=None if reason is None else _SAID_NOTHING[reason],
+        reason=reason,
         reasoning=None if reasoning is None else _storable(reasoning),
         finish=reply.finish,
         usage=reply.usage,
@@ -64,8 +82,8 @@ def reply_row(reply: Reply, asking: Asking) -> Response:
 def error_row(error: Exception, asking: Asking) -> Response:
     """Return the row for a failure; it has a state and a cause, and no text.
 
-    Refused pictures and bad requests are final. Everything else, an exception of a plug-in included, is asked again
-    on the next run.
+    Refused and unreadable pictures and bad requests are final. Everything else, an exception of a plug-in included, is
+    asked again on the next run.
 
     Example:
         >>> asking = Asking(request_id="r", seconds=1.0, finished_at="2026-11-30T12:00:00+00:00")
@@ -76,9 +94,11 @@ def error_row(error: Exception, asking: Asking) -> Response:
         state = ResponseState.REFUSED_INPUT
     elif isinstance(error, BadRequestError):
         state = ResponseState.BAD_REQUEST
+    elif isinstance(error, ImageError | GeometryError) and not isinstance(error, UnavailableImageError):
+        state = ResponseState.UNREADABLE_IMAGE
     else:
         state = ResponseState.TRANSIENT
-    cause = error.message if isinstance(error, ModelError) else f"{type(error).__name__}: {error}"
+    cause = error.message if isinstance(error, EyechartError) else f"{type(error).__name__}: {error}"
     return Response(
         request_id=asking.request_id,
         state=state,
@@ -92,13 +112,15 @@ def error_row(error: Exception, asking: Asking) -> Response:
 
 def _state(reply: Reply, text: str, reasoning: str | None) -> ResponseState:
     finish = (reply.finish or "").lower()
-    if reply.is_refusal or finish in _REFUSAL:
-        return ResponseState.REFUSAL
     if finish in _FILTER:
         return ResponseState.FILTERED
-    # A cut-off answer may still state its letter, so its text is kept and read; an empty one after thoughts is cut too.
-    if finish in _LENGTH or (reasoning and not text.strip()):
+    if reply.is_refusal or finish in _REFUSAL:
+        return ResponseState.REFUSAL
+    # A cut-off answer may still state its letter, so its text is kept and read.
+    if finish in _LENGTH:
         return ResponseState.TRUNCATED
+    if not text.strip() and (reply.says_nothing or reasoning):
+        return ResponseState.EMPTY_REPLY
     return ResponseState.ANSWERED
 
 

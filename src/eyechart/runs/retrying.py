@@ -14,11 +14,19 @@ _SERVER_POLL_SECONDS = 2.0
 _FIRST_CONTACT_ATTEMPTS = 3
 
 
+# A reply that is wrong in the same way so often, one attempt after the other, is not wrong by chance.
+MOST_EQUAL_FAULTS = 3
+
+
 class Stop(Value, frozen=True):
-    """Why a run ended before everything was asked, and what the reader can do."""
+    """Why a run ended before everything was asked, and what the reader can do.
+
+    ``leaves_open`` says that the final errors of this start may be the server's, so that the next one asks them again.
+    """
 
     reason: str
     hint: str = ""
+    leaves_open: bool = False
 
 
 class Retrying:
@@ -41,9 +49,13 @@ class Retrying:
 
     def end(self, reason: str, hint: str = "") -> None:
         """Begin no new request and no new attempt, and say so at once; the first reason stands."""
+        self.end_by(Stop(reason, hint))
+
+    def end_by(self, stop: Stop) -> None:
+        """Do so for a reason that is known already."""
         if self.stop is None:
-            self.stop = Stop(reason, hint)
-            self._listener.noted(f"{reason}; nothing new is asked, what is in flight is awaited")
+            self.stop = stop
+            self._listener.noted(f"{stop.reason}; nothing new is asked, what is in flight is awaited")
 
     def note_answer(self) -> None:
         """Remember that the server is there."""

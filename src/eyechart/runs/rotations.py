@@ -62,7 +62,7 @@ def _orders_of(table: RunTable) -> Mapping[str, tuple[int, Sequence[Sequence[_Pl
         orders = [
             [(row, repeat * n_rotations + rotation) for repeat in range(n_repeats)]
             for row in members
-            for rotation in range(min(n_rotations, max(table.questions[row].n_choices, 1)))
+            for rotation in range(len(table.slots_of(table.questions[row])) // n_repeats)
         ]
         found[base] = (members[0], orders)
     return found if any(len(orders) > 1 for _, orders in found.values()) else {}

@@ -1,28 +1,44 @@
 """One run from start to end: plan, resume, ask, score, estimate. Command line and Python API use this one path."""
 
 import asyncio
+import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
+from itertools import chain
+from pathlib import Path
 
 import msgspec
 
 from eyechart.batching import AsksInBatches
-from eyechart.errors import UsageError
-from eyechart.kinds import Benchmark, HoldsRelease, Model, Prompt, ReviewsPlan, TakesGold, TakesSizes
+from eyechart.benchmarks._shown_options import options_in_row, orders_of
+from eyechart.errors import EyechartError, UsageError
+from eyechart.kinds import Benchmark, Model, Prompt, ReviewsPlan, TakesGold, TakesSizes, TellsOrder
 from eyechart.opening import DEFAULT_SCORER, open_scorer
-from eyechart.releases.fitness import check_fitness
-from eyechart.runs.answers import stale_ids
+from eyechart.releases.fitness import check_collection
+from eyechart.runs.answers import ASKED_AGAIN, CARRIED, GENERATION, as_it_ended, stale_ids
+from eyechart.runs.asking_again import generations_again, states_again
 from eyechart.runs.batch_records import BatchLog
 from eyechart.runs.batches import BatchAsker, BatchDesk, BatchSettings
 from eyechart.runs.event_loop import run_async
 from eyechart.runs.execute import Asker, read_identity, utc_now, writer_name
+from eyechart.runs.files import read_records
+from eyechart.runs.final_errors import keep_final_errors
 from eyechart.runs.folders import Origin, find_or_create
 from eyechart.runs.foresight import Foresight, fit_for, foresee, told_rule
 from eyechart.runs.gold import told_answer
+from eyechart.runs.later_plans import RUN_FILE, change_between, matching_contents
 from eyechart.runs.listening import Beginning, Listener, Silent
 from eyechart.runs.matching import gauge_for
-from eyechart.runs.options import RunOptions, batch_limits, checked, expected_cost, why_not
-from eyechart.runs.outcome import Asked, Outcome
+from eyechart.runs.options import (
+    RunOptions,
+    batch_limits,
+    batch_spending,
+    check_scorable,
+    checked,
+    expected_cost,
+    orders_kept,
+)
+from eyechart.runs.outcome import UNANSWERABLE, Asked, Outcome
 from eyechart.runs.pictures import PictureSource
 from eyechart.runs.plan import Plan, plan_run, shown_answer
 from eyechart.runs.preflight import check_first, choose_first, stop_after
@@ -34,11 +50,12 @@ from eyechart.runs.shard import ids_of
 from eyechart.runs.sights import read_sights, tell_sizes
 from eyechart.runs.so_far import ScoringListener, with_scores
 from eyechart.runs.spending import Spending, earlier_dollars
-from eyechart.runs.store import AnswerWriter
+from eyechart.runs.store import AnswerWriter, RunStore
 from eyechart.runs.summarise import summarise
+from eyechart.runs.unreadable import fault_of, tell_unreadable
 from eyechart.runs.versions import read_versions
 from eyechart.runs.writers import check_alone
-from eyechart.schema import ModelIdentity, Request, View
+from eyechart.schema import JsonObject, ModelIdentity, Request, Response, Seen, View
 
 # A served model without revision or fingerprint may be another one tomorrow.
 MAX_ANSWER_AGE = timedelta(hours=24)
@@ -74,7 +91,7 @@ def run_benchmark(
         KeyboardInterrupt: On Ctrl-C, with a clean store.
     """
     options, listener = options or RunOptions(), listener or Silent()
-    options = checked(options, benchmark, model, views)
+    options = checked(_with_told_order(options, benchmark, model), benchmark, model, views)
     scorer, mode = open_scorer(options.scorer or DEFAULT_SCORER)
     asked = _ask_all(benchmark, model, views, prompt, options=options, listener=listener)
     scorer_id = score_run(asked.store, scorer, mode)
@@ -108,8 +125,23 @@ def ask_shard(
     """
     if options.shard is None or options.where.out is None:
         raise UsageError("shards need a folder that all of them write to", hint="give --out DIR with --shard i/n")
-    options = checked(options, benchmark, model, views)
+    options = checked(_with_told_order(options, benchmark, model), benchmark, model, views)
     return _ask_all(benchmark, model, views, prompt, options=options, listener=listener or Silent())
+
+
+def _with_told_order(options: RunOptions, benchmark: Benchmark, model: Model) -> RunOptions:
+    """Return the options with the order in which stored answers say that choices were shown, unless one is given.
+
+    Raises:
+        BenchmarkError: If the options told are not those of the question, or an answer tells another order than others.
+    """
+    if options.plan.orders or not isinstance(model, TellsOrder):
+        return options
+    told = [(place, name, options_in_row(row)) for place, name, row in model.told_options()]
+    if all(shown is None for _, _, shown in told):
+        return options
+    orders = orders_of(told, tuple(benchmark.questions()), has_others=True)
+    return msgspec.structs.replace(options, plan=msgspec.structs.replace(options.plan, orders=orders))
 
 
 def _ask_all(
@@ -137,6 +169,9 @@ def _ask_all(
         fit=fit_for(options.plan.transport, ahead),
         gauge=None if options.plan.match is None else gauge_for(ahead),
     )
+    check_scorable(plan.questions, options.scorer or DEFAULT_SCORER)
+    if note := orders_kept(plan.questions, options.plan.rotations):
+        listener.noted(note)
     origin = Origin(
         now=utc_now(),
         versions=read_versions(),
@@ -144,30 +179,18 @@ def _ask_all(
         price=options.price,
         estimated_dollars=expected_cost(options, plan),
         scorer=options.scorer,
-        allowed_faults=_check_collection(benchmark, plan, options),
+        allowed_faults=check_collection(
+            benchmark,
+            [question.id for question in plan.questions],
+            plan.views,
+            allows_faults=options.allows_faults,
+        ),
         protocol=options.protocol,
     )
     session = _Session(benchmark, model, plan, options, listener, ahead=ahead, origin=origin)
     del plan  # its view images are on the disk now
     stop = session.ask_missing()
     return session.result(stop)
-
-
-def _check_collection(benchmark: Benchmark, plan: Plan, options: RunOptions) -> tuple[str, ...]:
-    """Return the errors of a published collection that the user allows; none for any other benchmark.
-
-    Raises:
-        BenchmarkError: If it has errors and they are not allowed.
-    """
-    if not isinstance(benchmark, HoldsRelease):
-        return ()
-    return check_fitness(
-        benchmark.root,
-        [question.id for question in plan.questions],
-        plan.views,
-        has_images=not benchmark.is_streamed,
-        allows_faults=options.allows_faults,
-    )
 
 
 class _Session:
@@ -184,18 +207,32 @@ class _Session:
         ahead: Foresight,
         origin: Origin,
     ) -> None:
+        shown = ((request.question_id, request.pictures) for request in plan.requests)
+        unreadable = tell_unreadable(shown, len(plan.questions))
         self._benchmark, self._model = benchmark, model
         self._options, self._listener = options, with_scores(listener, options.scorer or DEFAULT_SCORER, plan.questions)
-        self.store, self.is_resumed = find_or_create(plan, options.where, origin, ahead.ledger(plan.requests))
+        n_plans = _count_plans(options.where.out)
+        self.store, self.is_resumed = find_or_create(
+            plan, options.where, origin, ahead.ledger(plan.requests), may_grow=True, again=options.ask_again
+        )
+        self._start = secrets.token_hex(8)
+        self._writer = self.store.open_writer(writer_name(), self._start if model.reads == "pixels" else None)
         if options.registration is not None:
             keep_copy(options.registration, self.store.folder)
-        self._index = self.store.index()
-        self._stale = self._find_stale(plan.model)
         self._plan = msgspec.structs.replace(plan, view_images=())
         self._own = ids_of(options.shard, plan.questions, plan.requests)
+        self._index = self.store.index()
+        if self._carry_over():
+            self._index = self.store.index()
+        self._again = states_again(self._index, options.ask_again)
+        stale = self._find_stale(plan.model)
+        self._n_stale = len(stale.keys() - self._again.keys())
+        self._stale = {**stale, **generations_again(self._index, self._again)}
         self.n_asked = 0
         self.n_open = sum(self._is_open(request) for request in plan.requests)
         self._listener.began(self._beginning(has_prediction=ahead.is_known))
+        for line in (*self._growth(n_plans), *unreadable):
+            self._listener.noted(line)
         if isinstance(self._listener, ScoringListener) and self._index.rows:
             self._listener.judge_earlier(filter(self._is_fresh, plan.requests), self.store.responses(self._index))
         if isinstance(model, ReviewsPlan):
@@ -206,6 +243,7 @@ class _Session:
     def ask_missing(self) -> Stop | None:
         """Ask what is not settled, the first answers before the rest; return why it ended early."""
         if self.n_open == 0:
+            self._writer.close()
             run_async(self._model.close())
             return None
         if isinstance(self._model, TakesGold):
@@ -232,13 +270,14 @@ class _Session:
             n_asked=self.n_asked,
             n_missing_pictures=len(self._plan.missing),
             stop=stop,
+            n_unanswerable=sum(rows[id_].state in UNANSWERABLE for id_ in own if id_ in rows),
         )
 
     async def _ask(self) -> Stop | None:
         pictures = PictureSource(
             self._benchmark, max_decoded_bytes=self._options.max_decoded_bytes, kept=self._options.view_store
         )
-        writer = self.store.open_writer(writer_name())
+        writer = self._writer
         spending = Spending(self._options.loop.spending, self._spent())
         asker = Asker(
             self._model,
@@ -246,29 +285,45 @@ class _Session:
             writer,
             self._options.loop,
             listener=self._listener,
-            generations=self._generations(),
+            anew=self._anew(),
             spending=spending,
         )
+        is_doubted = False
         try:
             if self._options.shard is None and (warning := check_alone(writer.begin(), utc_now())):
                 self._listener.noted(warning)
-            first = self._first()
-            await asker.ask(request for request in first if self._is_open(request))
-            stop = asker.stop or self._check(first)
-            if stop is not None:
-                return stop
-            left = self._open_requests({request.id for request in first})
-            if self._options.ray is not None:
-                return await self._ask_by_ray(self._options.ray, tuple(left), spending)
-            if self._options.batches is not None:
-                return await self._ask_in_batches(left, pictures, writer, asker.n_asked)
-            await asker.ask(left)
-            return asker.stop
+            stop = await self._ask_first_and_rest(asker, pictures, writer, spending)
+            is_doubted = stop is not None and stop.leaves_open
+        except EyechartError:
+            is_doubted = True
+            raise
+        else:
+            return stop
         finally:
             self.n_asked += asker.n_asked
             asker.close()
-            writer.close()
-            await self._model.close()
+            try:
+                if not is_doubted:
+                    keep_final_errors(self.store, writer)
+            finally:
+                writer.close()
+                await self._model.close()
+
+    async def _ask_first_and_rest(
+        self, asker: Asker, pictures: PictureSource, writer: AnswerWriter, spending: Spending
+    ) -> Stop | None:
+        first = self._first()
+        await asker.ask(first)
+        stop = asker.stop or self._check(first, writer)
+        if stop is not None:
+            return stop
+        left = self._open_requests({request.id for request in first})
+        if self._options.ray is not None:
+            return await self._ask_by_ray(self._options.ray, tuple(left), spending)
+        if self._options.batches is not None:
+            return await self._ask_in_batches(left, pictures, writer, spending)
+        await asker.ask(left)
+        return asker.stop
 
     async def _ask_by_ray(self, work: RayWork, requests: Sequence[Request], spending: Spending) -> Stop | None:
         """Ask over a Ray cluster; return why not everything is answered."""
@@ -280,7 +335,8 @@ class _Session:
                 self.store.folder,
                 requests,
                 self._options.loop,
-                generations=self._generations(),
+                start=self._start,
+                anew=self._anew(),
                 spending=spending,
                 listener=self._listener,
             )
@@ -288,7 +344,7 @@ class _Session:
             self.n_asked += self.store.index().n_rows - n_before
 
     async def _ask_in_batches(
-        self, requests: Iterable[Request], pictures: PictureSource, writer: AnswerWriter, n_sent: int
+        self, requests: Iterable[Request], pictures: PictureSource, writer: AnswerWriter, spending: Spending
     ) -> Stop | None:
         """Ask through the provider's batches; return why not everything is answered."""
         limits = batch_limits(self._model)
@@ -300,15 +356,15 @@ class _Session:
             limits,
             BatchDesk(
                 self.store,
-                {request.id: request for request in self._plan.requests},
+                {request.id: request for request in (*self._plan.requests, *self.store.earlier_requests())},
                 pictures,
                 writer,
                 log,
                 self._listener,
             ),
             settings=self._options.batches or BatchSettings(),
-            may_spend=why_not(self._options, self._plan.model, sum(self._spent()), n_sent),
-            generations=self._generations(),
+            spending=batch_spending(self._options, self._plan.model, spending.dollars, spending.n_sent),
+            anew=self._anew(),
         )
         try:
             return await asker.ask(requests)
@@ -316,18 +372,67 @@ class _Session:
             self.n_asked += asker.n_asked
             log.close()
 
+    def _carry_over(self) -> bool:
+        """Store answers to questions that only got another id, a row number say, under their new one; whether any was.
+
+        A model that answers by ids is asked anew, which costs nothing.
+        """
+        if self.store.run.n_plans == 1 or self._model.reads == "identity":
+            return False
+        index = self.store.index(of_all_plans=True)
+        rows = {row.request_id: row for row in self.store.responses(index)}
+        used = {row.extra.get(CARRIED) for row in rows.values()}
+        open_requests = [one for one in self._plan.requests if self._is_own(one) and not index.is_settled(one.id)]
+        answered = (
+            one
+            for one in self.store.earlier_requests()
+            if one.id in rows and not rows[one.id].state.is_error and one.id not in used
+        )
+        pairs = {older.id: newer.id for older, newer in matching_contents(answered, open_requests)}
+        seen: dict[str, list[Seen]] = {}
+        for one in self.store.observed() if pairs else ():
+            if one.request_id in pairs:
+                seen.setdefault(one.request_id, []).append(one)
+        for older_id, newer_id in pairs.items():
+            row = rows[older_id]
+            self._writer.append(
+                msgspec.structs.replace(row, request_id=newer_id, extra={**row.extra, CARRIED: older_id}),
+                [msgspec.structs.replace(one, request_id=newer_id) for one in seen.get(older_id, ())],
+            )
+        return bool(pairs)
+
+    def _growth(self, n_plans: int) -> tuple[str, ...]:
+        """Say what is kept of a folder whose questions changed before this start; nothing where they did not."""
+        if not n_plans or self.store.run.n_plans == n_plans:
+            return ()
+        n_kept = sum(
+            not row.state.is_error and request_id not in self._stale for request_id, row in self._index.rows.items()
+        )
+        change = change_between(self.store.planned_before(), (self._plan.questions, self._plan.requests))
+        answers = "answer" if n_kept == 1 else "answers"
+        questions = "question" if change.n_new == 1 else "questions"
+        changed = f", {change.n_changed} changed" if change.n_changed else ""
+        kept = f"{n_kept} {answers} kept, {change.n_new} {questions} new{changed}, {change.n_gone} gone"
+        return (f"the questions changed since this folder was planned: {kept}",)
+
     def _first(self) -> tuple[Request, ...]:
-        """Return the requests to check first; none where looking costs nothing or was not wanted."""
+        """Return the requests to check first, of those that are open; none where looking costs nothing.
+
+        What an earlier start was told says nothing of the server as it is now.
+        """
         if not self._options.has_preflight or self._model.reads == "identity":
             return ()
-        return choose_first(filter(self._is_own, self._plan.requests))
+        return choose_first(
+            request for request in self._plan.requests if self._is_open(request) and fault_of(request.pictures) is None
+        )
 
-    def _check(self, first: Sequence[Request]) -> Stop | None:
-        """Show the first answers; return why to stop if too many are bad and there is more to ask."""
+    def _check(self, first: Sequence[Request], writer: AnswerWriter) -> Stop | None:
+        """Show the first answers of this start; return why to stop if too many are bad and there is more to ask."""
         if not first:
             return None
         wanted = {request.id for request in first}
-        responses = {row.request_id: row for row in self.store.responses() if row.request_id in wanted}
+        own = read_records(writer.path, Response, may_be_torn=True) if writer.path.is_file() else ()
+        responses = {row.request_id: as_it_ended(row) for row in own}
         questions = {question.id: question for question in self._plan.questions}
         scorer, mode = open_scorer(self._options.scorer or DEFAULT_SCORER)
         scores = {}
@@ -362,15 +467,19 @@ class _Session:
             return {}
         return stale_ids(self._index, utc_now(), MAX_ANSWER_AGE)
 
-    def _generations(self) -> dict[str, int]:
-        """Return the generation of every new answer that is to count before an older one."""
+    def _anew(self) -> dict[str, JsonObject]:
+        """Return what is stored beside every new answer that is to count before an older one."""
         known = {request_id: row.generation for request_id, row in self._index.rows.items() if row.generation}
-        return {**known, **self._stale}
+        again = {request_id: {ASKED_AGAIN: state.value} for request_id, state in self._again.items()}
+        generations = {**known, **self._stale}
+        return {id_: {GENERATION: generation, **again.get(id_, {})} for id_, generation in generations.items()}
 
     def _spent(self) -> tuple[float, ...]:
-        """Return what every answer of earlier starts cost, where that is bounded."""
-        rows = self.store.responses(self._index)
-        return tuple(earlier_dollars(rows, self._plan.requests, self._options.loop.spending))
+        """Return what every answer of earlier starts cost, where that is bounded; those to gone questions as well."""
+        rows = self.store.responses(self.store.index(of_all_plans=True))
+        paid = (row for row in rows if CARRIED not in row.extra)
+        asked = chain(self._plan.requests, self.store.earlier_requests())
+        return tuple(earlier_dollars(paid, asked, self._options.loop.spending))
 
     def _gold(self) -> dict[str, str | None]:
         questions = {question.id: question for question in self._plan.questions}
@@ -390,9 +499,15 @@ class _Session:
             is_resumed=self.is_resumed,
             n_planned=n_planned,
             n_settled=n_settled,
-            n_stale=len(self._stale),
+            n_stale=self._n_stale,
+            n_again=len(self._again),
             n_missing_pictures=len(self._plan.missing),
             predicts_seen=has_prediction,
             estimated_dollars=self.store.run.estimated_dollars,
             price=self.store.run.price,
         )
+
+
+def _count_plans(out: Path | None) -> int:
+    """Return how many plans a folder has, 0 where there is no run yet."""
+    return RunStore(out).run.n_plans if out is not None and (out / RUN_FILE).is_file() else 0

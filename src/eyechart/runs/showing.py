@@ -14,6 +14,7 @@ from eyechart.schema import (
     DecodePolicy,
     Grid,
     ImageRef,
+    NoImage,
     Picture,
     Question,
     Recipe,
@@ -67,6 +68,8 @@ class Shower:
         for view_id, view in self._views:
             if view_id in self._released:
                 yield self._released_view(question, standing, view_id, view)
+            elif _is_unread(question.image) and not isinstance(view, NoImage):
+                yield self._unread_view(question.image, view_id)
             else:
                 planned = plan_view(view, standing, self._options.geometry_policy)
                 pictures = tuple(
@@ -120,6 +123,10 @@ class Shower:
     def _released_view(self, question: Question, standing: Question, view_id: str, view: View) -> Shown:
         """Plan a released file as it stands; where it is missing, say so with the size it should have."""
         released = self._benchmark.released_image(question, view_id)
+        if released is not None and _is_unread(released.image):
+            return self._unread_view(released.image, view_id)
+        if released is None and _is_unread(question.image):
+            return Shown(view_id, view_id, (), None)
         if released is None:
             planned = plan_view(view, standing, self._options.geometry_policy)
             rows = tuple(_missing_row(question.id, view_id, picture.geometry.size) for picture in planned)
@@ -140,15 +147,31 @@ class Shower:
         )
         return Shown(view_id, view_id, (row,), (picture,))
 
+    def _unread_view(self, image: ImageRef, view_id: str) -> Shown:
+        """Plan a view of a picture whose size is not known: a request that is never sent, and no view image."""
+        recipe = Recipe(
+            geometry=Composition(canvas=image.size, kept=None),
+            decode=self._options.decode,
+            transport=self._options.transport,
+        )
+        picture = Picture(image, recipe, recipe_key(image.file_sha256, recipe), image.size)
+        return Shown(view_id, view_id, (), (picture,))
+
     def _release(self, standing: Question, view: View, image: ImageRef) -> Release | None:
         """Return what a released file shows of the original; None for the original itself and for grids."""
-        if image.file_sha256 == standing.image.file_sha256 or isinstance(view, Grid):
+        is_original = image.file_sha256 == standing.image.file_sha256
+        if is_original or isinstance(view, Grid) or _is_unread(standing.image):
             return None
         planned = plan_view(view, standing, self._options.geometry_policy)
         geometry = planned[0].geometry if planned else None
         if not isinstance(geometry, Composition):
             return None
         return Release(standing.image.file_sha256, standing.image.size, geometry)
+
+
+def _is_unread(image: ImageRef) -> bool:
+    """Whether nothing of a picture is known, not even its size, because it cannot be read."""
+    return image.fault is not None and not image.size.n_px
 
 
 def upright(question: Question, decode: DecodePolicy) -> Question:

@@ -1,6 +1,6 @@
 """When a run has asked or spent enough: it begins nothing new, and what is in flight is awaited."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Protocol
 
 from eyechart.errors import UsageError
@@ -13,6 +13,12 @@ BATCH_DISCOUNT = 0.5
 """Price of a batched answer against one asked by itself, at OpenAI and Anthropic alike."""
 BATCHED = "batch"
 """Key in ``Response.extra``: the provider's id of the batch that an answer came in."""
+COST = "cost"
+"""Key in ``Response.extra``: what the provider told that an answer cost, in US dollars."""
+# The dearest list price that is known is $600 for a million tokens (o1-pro, https://openai.com/api/pricing, 2025-03).
+_MOST_DOLLARS_PER_TOKEN = 0.01
+# Some providers add a fee for each request or picture; the known ones are cents.
+_MOST_FEE_DOLLARS = 10.0
 
 
 class SpendingLimits(Value, frozen=True):
@@ -20,8 +26,9 @@ class SpendingLimits(Value, frozen=True):
 
     Args:
         max_requests: Attempts that this process may send, repeated ones included.
-        max_dollars: Cost of the run's answers, those of earlier starts included, in US dollars.
-        price: What tokens cost; needed for ``max_dollars`` unless the provider tells the cost of each answer.
+        max_dollars: Cost of the run's answers, those of earlier starts included, in US dollars. An answer counts with
+            its tokens' price or with what the provider told, whichever is more.
+        price: What tokens cost; needed for ``max_dollars``.
     """
 
     max_requests: int | None = None
@@ -105,7 +112,7 @@ class Spending:
         self._n_open -= 1
         if reply is None:
             return
-        dollars = answer_dollars(reply.usage, reply.extra, self._limits.price)
+        dollars = bounded_dollars(reply.usage, reply.extra, self._limits.price)
         dollars = self._expected(request) if dollars is None else dollars
         self.dollars += dollars
         self.dearest = max(self.dearest or 0.0, dollars)
@@ -133,13 +140,131 @@ def answer_dollars(usage: Usage | None, extra: JsonObject, price: TokenPrice | N
         >>> answer_dollars(None, {"cost": 0.002}, None)
         0.002
     """
-    told = extra.get("cost")
-    if isinstance(told, int | float) and not isinstance(told, bool) and told >= 0:
-        return float(told)
+    told = reported_dollars(usage, extra, price)
+    return priced_dollars(usage, extra, price) if told is None else told
+
+
+def bounded_dollars(usage: Usage | None, extra: JsonObject, price: TokenPrice | None) -> float | None:
+    """Return what an answer counts with against ``--max-cost``: the larger of what was told and what its tokens cost.
+
+    Example:
+        >>> import datetime
+        >>> price = TokenPrice(input_per_million=10.0, output_per_million=10.0, date=datetime.date.min, source="test")
+        >>> bounded_dollars(Usage(input_tokens=1_000_000, output_tokens=1_000_000), {"cost": 0}, price)
+        20.0
+    """
+    known = (reported_dollars(usage, extra, price), priced_dollars(usage, extra, price))
+    return max((dollars for dollars in known if dollars is not None), default=None)
+
+
+def priced_dollars(usage: Usage | None, extra: JsonObject, price: TokenPrice | None) -> float | None:
+    """Return what an answer's tokens cost, None where they or the price are not known."""
     if usage is None or price is None:
         return None
     dollars = cost_dollars(usage, price)
     return dollars if dollars is None or BATCHED not in extra else dollars * BATCH_DISCOUNT
+
+
+def reported_dollars(usage: Usage | None, extra: JsonObject, price: TokenPrice | None) -> float | None:
+    """Return what the provider told that an answer cost; None where it told nothing that can be believed.
+
+    Example:
+        >>> reported_dollars(None, {"cost": 0.5}, None), reported_dollars(None, {"cost": -1}, None)
+        (0.5, None)
+    """
+    told = extra.get(COST)
+    if isinstance(told, bool) or not isinstance(told, int | float) or cost_doubt(usage, extra, price):
+        return None
+    return float(told)
+
+
+def cost_doubt(usage: Usage | None, extra: JsonObject, price: TokenPrice | None) -> str:
+    """Return why a reported cost cannot be believed; empty where it can be, or where there is none.
+
+    The bound is far above any price list: $10,000 for a million tokens and $10 for the request, or the answer's own
+    price where that is more.
+
+    Example:
+        >>> cost_doubt(None, {"cost": -1}, None)
+        'the provider reports a cost of $-1 for an answer'
+    """
+    told = extra.get(COST)
+    if isinstance(told, bool) or not isinstance(told, int | float):
+        return ""
+    n_tokens = 0 if usage is None else (usage.input_tokens or 0) + (usage.output_tokens or 0)
+    most = max(_MOST_FEE_DOLLARS + _MOST_DOLLARS_PER_TOKEN * n_tokens, priced_dollars(usage, extra, price) or 0.0)
+    # Compared as it is: a whole number of JSON may be too large for a float.
+    return "" if 0 <= told <= most else f"the provider reports a cost of ${_shortly(told)} for an answer"
+
+
+def _shortly(told: float) -> str:
+    try:
+        return f"{float(told):g}"
+    except OverflowError:
+        return "inf" if told > 0 else "-inf"
+
+
+class CostDoubts:
+    """Says once that reported costs cannot be believed, and what counts instead.
+
+    Args:
+        price: What tokens cost.
+        say: Is told.
+    """
+
+    def __init__(self, price: TokenPrice | None, say: Callable[[str], None]) -> None:
+        self._price, self._say = price, say
+        self._is_said = False
+
+    def note(self, reply: Reply) -> None:
+        """Look at one reply."""
+        if self._is_said or COST not in reply.extra:
+            return
+        doubt = cost_doubt(reply.usage, reply.extra, self._price)
+        if doubt:
+            self._is_said = True
+            instead = "its cost is not known" if self._price is None else "the price of its tokens counts instead"
+            self._say(f"{doubt}, which no price list has: the answer is kept, and {instead}")
+
+
+class BatchSpending:
+    """Says which batches may still be handed over: a batch counts with what it is expected to cost.
+
+    Args:
+        limits: The bounds.
+        expected: What requests are expected to cost, in US dollars.
+        dollars: Cost of every answer so far.
+        n_sent: Attempts that this start has already sent.
+    """
+
+    def __init__(
+        self, limits: SpendingLimits, expected: Callable[[Sequence[Request]], float], dollars: float, n_sent: int
+    ) -> None:
+        self._limits, self._expected = limits, expected
+        self._dollars, self._n_sent = dollars, n_sent
+
+    @property
+    def price(self) -> TokenPrice | None:
+        """What tokens cost."""
+        return self._limits.price
+
+    def hold(self, requests: Sequence[Request]) -> None:
+        """Count what an earlier start handed over and nobody has collected yet."""
+        self._dollars += self._expected(requests)
+
+    def begin(self, requests: Sequence[Request]) -> Stop | None:
+        """Count a batch; return why it must not be handed over, None if it may."""
+        most, bound = self._limits.max_requests, self._limits.max_dollars
+        dollars, n_sent = self._dollars + self._expected(requests), self._n_sent + len(requests)
+        if most is not None and n_sent > most:
+            return Stop(f"--max-requests {most} allows no batch of {len(requests)} requests more")
+        if bound is not None and dollars > bound:
+            return Stop(
+                f"--max-cost {bound:g} allows no batch of {len(requests)} requests more: ${self._dollars:.4f} is spent "
+                f"or with the provider, these may cost ${dollars - self._dollars:.4f}"
+            )
+        self._dollars, self._n_sent = dollars, n_sent
+        return None
 
 
 def earlier_dollars(
@@ -153,7 +278,7 @@ def earlier_dollars(
         return
     by_id = {request.id: request for request in requests}
     for row in responses:
-        dollars = answer_dollars(row.usage, row.extra, limits.price)
+        dollars = bounded_dollars(row.usage, row.extra, limits.price)
         if dollars is None and row.error is None and row.request_id in by_id:
             dollars = expected_dollars(by_id[row.request_id], limits.price)
         if dollars is not None:

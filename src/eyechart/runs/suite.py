@@ -9,7 +9,8 @@ import msgspec
 
 from eyechart.errors import EyechartError, UsageError
 from eyechart.registry import unknown_name
-from eyechart.runs.store import RUN_FILE, RunStore
+from eyechart.runs.later_plans import RUN_FILE
+from eyechart.runs.store import RunStore
 from eyechart.schema import JsonObject, ScoreMode
 from eyechart.settings import read_toml
 

@@ -347,6 +347,18 @@ def _count_warnings(table: RunTable, conditions: Sequence[ConditionSummary]) -> 
         )
     if table.n_duplicates:
         warnings.append(f"{table.n_duplicates} requests were answered more than once; the first answer counts")
+    endings = (cell.ending for cell in table.cells.values())
+    again = Counter(ending.asked_again for ending in endings if ending is not None and ending.asked_again)
+    if again:
+        states = ", ".join(f"{n} {state}" for state, n in sorted(again.items()))
+        warnings.append(
+            f"{again.total()} requests were asked again in the place of an error, as the user wished: {states}"
+        )
+    if table.run.n_plans > 1:
+        warnings.append(
+            "the questions were changed after the run had begun, so its results are exploratory; answers to questions "
+            "that are gone do not count"
+        )
     warnings.extend(mismatch_warnings(table, table.reconciliation))
     if all(cell.sight is None or cell.sight.seen_size is None for cell in table.cells.values()):
         warnings.append("what the model sees of each picture is not known, so sizes are those that were sent")

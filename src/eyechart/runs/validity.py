@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 import msgspec
 import numpy as np
 
+from eyechart.runs.answer_rules import check_answers
 from eyechart.runs.breakdowns import groupings
 from eyechart.runs.cells import Cell, RunTable
 from eyechart.runs.closeness import check_close
@@ -56,12 +57,16 @@ def find_rules(
     n_there = table.shares(key for key, cell in table.cells.items() if cell.is_answered)
     unparsed = table.shares(key for key, cell in table.cells.items() if cell.is_unparsed)
     cells = {name: [cell for _, cell in own] for name, own in zip(names, table.columns(), strict=True)}
+    answers = check_answers(table)
+    # Letters of another order say nothing about what letters the model prefers.
+    is_other_order = any(rule.code is Code.OPTION_ORDER and rule.level == "error" for rule in answers)
     found = [
+        *answers,
         *_check_making(table, cells),
         *check_subsets([question.id for question in table.questions], asked, names),
         check_missing(np.where(asked, n_there, 1.0), clusters, names),
         check_unparsed(unparsed, answered, clusters, names),
-        *check_letter_preference(table),
+        *(() if is_other_order else check_letter_preference(table)),
         *(check_rotations(table, _by_condition(table)) if table.run.n_rotations > 1 else ()),
         *_check_blind(table, scores, estimates),
         *_check_range(scores, estimates),

@@ -51,7 +51,7 @@ from eyechart.schema._pictures import (
     ViewImage,
 )
 from eyechart.schema._questions import ImageRef, Question, TargetPolicy
-from eyechart.schema._runs import BenchmarkIdentity, MatchedCondition, Matching, Run, TokenPrice, Unmatched
+from eyechart.schema._runs import BenchmarkIdentity, LaterPlan, MatchedCondition, Matching, Run, TokenPrice, Unmatched
 from eyechart.schema._summary import AnswerPattern, ConditionSummary, Expense, Failure, PictureGroup, Summary
 from eyechart.schema._views import (
     Blank,
@@ -99,6 +99,7 @@ __all__ = [
     "HypothesisResult",
     "ImageRef",
     "JsonObject",
+    "LaterPlan",
     "MatchedCondition",
     "Matching",
     "ModelIdentity",

@@ -17,6 +17,8 @@ class ImageRef(Value, frozen=True):
         exif_orientation: EXIF tag 274 as stored, 1 where there is none.
         is_plain: Whether the file holds 8-bit RGB or grey and nothing that changes them: no colour profile, gamma,
             transparency or second frame; None where its header was not read.
+        fault: Which file it is and why no picture can be made of it, as far as its header shows; its questions are
+            not asked. Where not even a size is known, ``size`` is 0 × 0. None where nothing is known to be wrong.
     """
 
     file_sha256: str
@@ -26,6 +28,7 @@ class ImageRef(Value, frozen=True):
     pixel_sha256: str | None = None
     exif_orientation: int = 1
     is_plain: bool | None = None
+    fault: str | None = None
 
 
 TargetPolicy = Literal["union", "first"]

@@ -58,8 +58,38 @@ class Matching(Value, frozen=True):
     tolerance: float
 
 
+class LaterPlan(Record, frozen=True, kw_only=True):
+    """A plan that replaces an earlier one of the same run, because its questions changed; written once.
+
+    Args:
+        number: 2 for the first that follows ``run.json``.
+        previous_sha256: SHA-256 of the file of the plan before it: ``run.json`` or ``plans/NNNN.json``.
+        plan_id: SHA-256 of its sorted request ids.
+        benchmark: Which questions are asked now.
+        n_questions: How many.
+        n_rotations: Orders of the choices in which they are asked.
+        estimated_dollars: What the whole plan is expected to cost, None where no price is known.
+        matching: What proves a matched design, None where there is none.
+        files: SHA-256 of each planned file by its name; it lies beside, under the first letters of its hash.
+    """
+
+    number: int
+    previous_sha256: str
+    plan_id: str
+    benchmark: BenchmarkIdentity
+    n_questions: int
+    n_rotations: int = 1
+    estimated_dollars: float | None = None
+    matching: Matching | None = None
+    files: dict[str, str]
+
+
 class Run(Record, frozen=True, kw_only=True):
-    """The settings of one run, written once. Counts are derived from the other files, never stored here."""
+    """The settings of one run, written once. Counts are derived from the other files, never stored here.
+
+    ``plan_id`` is that of the first plan. Where the questions were changed later, ``n_plans`` counts the plans, and
+    benchmark, number of questions and orders, matching and expected cost are those of the newest.
+    """
 
     id: str
     plan_id: str
@@ -88,3 +118,4 @@ class Run(Record, frozen=True, kw_only=True):
     scorer: str | None = None
     allowed_faults: tuple[str, ...] = ()
     protocol: str | None = None
+    n_plans: int = 1

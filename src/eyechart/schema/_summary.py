@@ -25,9 +25,9 @@ class Expense(Value, frozen=True):
         dollars: The sum over answers whose cost is known.
         n_priced: So many answers.
         n_answers: Of so many.
-        is_reported: Whether the provider told the cost itself, so that no price was needed.
+        is_reported: Whether the provider told the cost of answers itself.
         estimated: What the whole run was expected to cost before it began, None if no price was known.
-        price: The price that was used, None where the provider told the cost.
+        price: The price that was used, None where the provider told the cost of every answer.
     """
 
     dollars: float

@@ -19,6 +19,24 @@ def scorer_id(name: str, version: int, modes: tuple[str, ...], mode: str) -> str
     return f"{name}.{mode}@{version}"
 
 
+def chosen_version(name: str, versions: tuple[int, ...], version: int | None) -> int:
+    """Return a version of a scorer, the newest if None.
+
+    Raises:
+        UsageError: If there is no such version.
+
+    Example:
+        >>> chosen_version("option_letter", (1, 2), None)
+        2
+    """
+    if version is None:
+        return versions[-1]
+    if version not in versions:
+        known = ", ".join(map(str, versions))
+        raise UsageError(f"scorer {name}: this eyechart has no version {version}", hint=f"versions: {known}")
+    return version
+
+
 def unread_score(response: Response, scorer: str) -> Score | None:
     """Return the score of a response whose text is not read: None for an error, 0.0 for a refusal.
 

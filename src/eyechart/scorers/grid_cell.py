@@ -7,9 +7,10 @@ import msgspec
 
 from eyechart.schema import Question, Response, Score
 from eyechart.scorers._echo import echo_end
-from eyechart.scorers._verdicts import scorer_id, state_notes, state_reason, unread_score
-from eyechart.scorers.option_letter.containers import without_thinking
+from eyechart.scorers._verdicts import chosen_version, scorer_id, state_notes, state_reason, unread_score
+from eyechart.scorers.option_letter.containers import tokens_as_tags, without_thinking
 from eyechart.scorers.option_letter.traced import Traced
+from eyechart.scorers.option_letter.turns import own_questions, own_turn
 
 __all__ = ["GridCell"]
 
@@ -71,11 +72,21 @@ class GridCell:
     ("row 2, column 4", "second row, fourth column", "第2行第4列"), else a bare pair "2, 4" on a line of its own or
     after "answer". Two different cells are ambiguous; a lone number is no cell; an echoed prompt is cut first.
     ``compat`` reproduces the published parser with its faults (see ``published_cell``).
+
+    Args:
+        version: Of the corrected reading; the newest if left out. Version 2 ends a response at its end token and where
+            the model asks itself another question. ``compat`` is the same in all.
+
+    Raises:
+        UsageError: If there is no such version.
     """
 
     name = "grid_cell"
-    version = 1
+    versions = (1, 2)
     modes = ("corrected", "compat")
+
+    def __init__(self, version: int | None = None) -> None:
+        self.version = chosen_version(self.name, self.versions, version)
 
     def score(
         self,
@@ -103,7 +114,7 @@ class GridCell:
             return unread
         right = parse_gold(gold if gold is not None else next(iter(question.answers), None))
         text = response.text or ""
-        reading = published_cell(text) if mode == "compat" else read_cell(text, question.text)
+        reading = published_cell(text) if mode == "compat" else read_cell(text, question.text, self.version)
         return Score(
             request_id=response.request_id,
             scorer=scorer,
@@ -127,8 +138,13 @@ def parse_gold(text: str | None) -> Cell | None:
     return Cell(int(match[1]), int(match[2])) if match else None
 
 
-def read_cell(text: str, question_text: str = "") -> CellReading:
+def read_cell(text: str, question_text: str = "", version: int = 2) -> CellReading:
     """Read the cell that a response names.
+
+    Args:
+        text: The response.
+        question_text: Recognised where the response echoes it.
+        version: Of the rules.
 
     Example:
         >>> read_cell("In the 5x5 grid, it is row 2 column 4").cell
@@ -137,10 +153,22 @@ def read_cell(text: str, question_text: str = "") -> CellReading:
         'no_cell'
     """
     start = echo_end(text, question_text)
-    read = without_thinking(Traced(text).cut(start, len(text)))
+    read = Traced(text).cut(start, len(text))
+    if version == 1:
+        return _read_cell(without_thinking(read), is_echo=start > 0)
+    read = without_thinking(own_turn(tokens_as_tags(read)))
+    for asked in own_questions(read.text):
+        reading = _read_cell(read.cut(0, asked.start), is_echo=start > 0)
+        if reading.cell is not None:
+            return reading
+    return _read_cell(read, is_echo=start > 0)
+
+
+def _read_cell(read: Traced, *, is_echo: bool) -> CellReading:
+    """Read the cell in a response without echo and thinking."""
     answer = _CORNER.sub(lambda match: " " * len(match.group()), read.text)
     if not answer.strip():
-        return CellReading(reason="prompt_echo" if start else "empty")
+        return CellReading(reason="prompt_echo" if is_echo else "empty")
     for rule, named in (("tags", _tagged(answer)), ("words", _named(answer)), ("pair", _paired(answer))):
         reading = _only_cell(rule, list(named), read)
         if reading is not None:

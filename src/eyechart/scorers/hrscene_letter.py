@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from eyechart.schema import Question, Response, Score
 from eyechart.scorers._echo import echo_end
-from eyechart.scorers._verdicts import scorer_id, state_notes, state_reason, unread_score
+from eyechart.scorers._verdicts import chosen_version, scorer_id, state_notes, state_reason, unread_score
 from eyechart.scorers.option_letter.containers import without_thinking
-from eyechart.scorers.option_letter.extraction import Extraction, extract
+from eyechart.scorers.option_letter.extraction import VERSIONS, Extraction, extract, own_answer
 from eyechart.scorers.option_letter.traced import Traced
 
 __all__ = ["HRSceneLetter"]
@@ -31,11 +31,20 @@ class HRSceneLetter:
     letters that are offered; different letters in several ``<ans>`` tags are ambiguous and stay unparsed.
     ``compat`` reproduces the published parser: the first ``<ans>X</ans>`` with exactly one capital, else the first
     ``(X)``, else the whole text, compared with the right letter, whatever is offered and whatever is an echo.
+
+    Args:
+        version: Of the reading rules, those of ``option_letter``; the newest if left out. ``compat`` never changes.
+
+    Raises:
+        UsageError: If there is no such version.
     """
 
     name = "hrscene_letter"
-    version = 1
+    versions = VERSIONS
     modes = ("corrected", "compat")
+
+    def __init__(self, version: int | None = None) -> None:
+        self.version = chosen_version(self.name, self.versions, version)
 
     def score(
         self, response: Response, question: Question, choices: Sequence[str], gold: str | None, mode: str
@@ -57,7 +66,7 @@ class HRSceneLetter:
         if unread is not None:
             return unread
         text = response.text or ""
-        read = _published(text) if mode == "compat" else _corrected(text, question, tuple(choices))
+        read = _published(text) if mode == "compat" else _corrected(text, question, tuple(choices), self.version)
         return Score(
             request_id=response.request_id,
             scorer=scorer,
@@ -81,17 +90,18 @@ def _published(text: str) -> Extraction:
     return Extraction(None, reason="no_option_letter")
 
 
-def _corrected(text: str, question: Question, choices: tuple[str, ...]) -> Extraction:
+def _corrected(text: str, question: Question, choices: tuple[str, ...], version: int) -> Extraction:
     """Return the letter that the response gives behind any echo of its prompt."""
     choices = choices or tuple(match[2] for match in _ENUMERATED_CHOICE.finditer(question.text))
     start = max(echo_end(text, asked, choices) for asked in (question.text_raw or "", question.text))
     answer = text[start:]
     if start and not answer.strip():
         return Extraction(None, reason="prompt_echo", diagnostics=("prompt_echo",))
-    tagged = {match[1].upper() for match in _TAGGED.finditer(without_thinking(Traced(answer)).text)}
+    told = without_thinking(Traced(answer)) if version == 1 else own_answer(answer, choices)
+    tagged = {match[1].upper() for match in _TAGGED.finditer(told.text)}
     if len(tagged) > 1:
         return Extraction(None, rule="ans_tag", reason="conflict", diagnostics=("conflict",))
-    read = extract(_MISCLOSED.sub(r"\1</ans>", answer), choices, "lenient")
+    read = extract(_MISCLOSED.sub(r"\1</ans>", answer), choices, "lenient", version)
     span = None if read.span is None else (read.span[0] + start, read.span[1] + start)
     if span is not None and _DENIAL.match(text, span[1]):
         return Extraction(None, span, read.rule, "denied", read.diagnostics)

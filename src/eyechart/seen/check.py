@@ -110,11 +110,15 @@ class ModelCheck(Value, frozen=True, kw_only=True):
 
 
 class SeenTable(Value, frozen=True):
-    """What some models will see, as of a day."""
+    """What some models will see, as of a day.
+
+    ``unreadable`` says which questions are not asked because their pictures cannot be read; empty where all can.
+    """
 
     models: tuple[ModelCheck, ...]
     n_questions: int
     as_of: str
+    unreadable: tuple[str, ...] = ()
 
 
 def check_pictures(

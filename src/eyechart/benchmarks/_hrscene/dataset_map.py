@@ -78,7 +78,8 @@ def _check_set(one: SourceSet, samples: list[MappedSample]) -> list[str]:
             f"the map gives {one.name} {len(samples)} samples, it has {one.n_samples} in all",
             hint="check the map: are the ids those of this split?",
         )
-    wrong = [sample for sample in samples if not one.smallest.n_px <= sample.size.n_px <= one.largest.n_px]
+    known = [sample for sample in samples if sample.size.n_px]  # pictures that can be read
+    wrong = [sample for sample in known if not one.smallest.n_px <= sample.size.n_px <= one.largest.n_px]
     if wrong and one.is_of_one_size:
         first = wrong[0]
         raise BenchmarkError(

@@ -2,6 +2,7 @@
 
 import argparse
 import csv
+import io
 import json
 import math
 import sys
@@ -10,11 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from eyechart.scorers.option_letter.extraction import extract
+from eyechart.scorers.option_letter.extraction import VERSIONS, extract
 
 SCORER = "option_letter"
-VERSION = 1
-ERRORS = frozenset({"refused_input", "bad_request", "transient"})
+VERSION = VERSIONS[-1]
+ERRORS = frozenset({"refused_input", "bad_request", "empty_reply", "unreadable_image", "transient"})
 REFUSED = frozenset({"refusal", "content_filter"})
 STATES = ERRORS | REFUSED | {"answered", "truncated"}
 ID_DIGITS = 6
@@ -47,7 +48,7 @@ def judge(answer: Answer | None, sample: Mapping[str, object], mode: Literal["st
         return None
     if answer.state in REFUSED:
         return Verdict(0.0, answer.state)
-    read = extract(answer.text or "", tuple(choices_of(sample)), mode)
+    read = extract(answer.text or "", tuple(choices_of(sample)), mode, VERSION)
     reason = "truncated" if read.reason and answer.state == "truncated" else read.reason
     return Verdict(float(read.letter == sample["answer"]) if read.letter else 0.0, reason)
 
@@ -205,8 +206,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for key, answer in read_answers(path, ids, tuple(families), options.view):
             if answers.setdefault(key, answer) != answer:
                 raise SystemExit(f"error: {path}: another response to {key[0]} in {key[1]}; keep one row")
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a task's name may hold what the terminal lacks
+        sys.stdout.reconfigure(errors="backslashreplace")
     report = evaluate(samples, answers, tuple(families), families, options.mode)
-    sys.stdout.write(json.dumps(report, indent=2, ensure_ascii=False) + "\n" if options.json else _table(report))
+    sys.stdout.write(json.dumps(report, indent=2) + "\n" if options.json else _table(report))
     return 0
 
 
@@ -218,6 +221,7 @@ def _table(report: Mapping[str, object]) -> str:
         f"{100 * cell['accuracy']:8.2f}% {cell['n_absent']:7}"
         for cell in (cells if isinstance(cells, list) else [])
     ]
+    lines.append(f"Scored by {report['scorer']}.")
     lines.append("Intervals and paired differences: eyechart score --predictions FILE --data FOLDER")
     return "\n".join([*lines, ""])
 

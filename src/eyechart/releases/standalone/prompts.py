@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prompt = legacy(sample) if options.form == "legacy" else normalized(sample)
         digest = hashlib.sha256(prompt.encode()).hexdigest()
         line = {"id": sample["id"], "prompt_id": FORMS[options.form], "prompt_sha256": digest, "prompt": prompt}
-        sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
+        sys.stdout.write(json.dumps(line) + "\n")
     return 0
 
 

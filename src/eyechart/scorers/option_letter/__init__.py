@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from eyechart.schema import Question, Response, Score
-from eyechart.scorers._verdicts import scorer_id, state_notes, state_reason, unread_score
-from eyechart.scorers.option_letter.extraction import extract
+from eyechart.scorers._verdicts import chosen_version, scorer_id, state_notes, state_reason, unread_score
+from eyechart.scorers.option_letter.extraction import VERSIONS, Mode, extract
 
 __all__ = ["OptionLetter"]
 
@@ -15,11 +15,21 @@ class OptionLetter:
     Errors and hidden answers have no value. Whatever else yields no letter is wrong, 0.0, with its reason:
     ``truncated``, ``refusal``, ``content_filter``, ``empty``, ``empty_container``, ``beyond_range``, ``conflict``,
     ``duplicate_choice``, ``refusal_like``, ``cannot_tell`` or ``no_option_letter``.
+
+    Args:
+        version: Of the reading rules, one of ``versions``; the newest if left out. What version 2 reads otherwise is
+            said in ``eyechart.scorers.option_letter.extraction.VERSIONS``.
+
+    Raises:
+        UsageError: If there is no such version.
     """
 
     name = "option_letter"
-    version = 1
+    versions = VERSIONS
     modes = ("strict", "lenient")
+
+    def __init__(self, version: int | None = None) -> None:
+        self.version = chosen_version(self.name, self.versions, version)
 
     def score(
         self,
@@ -46,13 +56,14 @@ class OptionLetter:
             >>> response = Response(request_id="r", state=ResponseState.ANSWERED, text="Answer: B")
             >>> score = OptionLetter().score(response, None, ("red", "blue"), "B", "strict")
             >>> score.value, score.answer, score.rule, score.scorer
-            (1.0, 'B', 'declaration', 'option_letter.strict@1')
+            (1.0, 'B', 'declaration', 'option_letter.strict@2')
         """
         scorer = scorer_id(self.name, self.version, self.modes, mode)
         unread = unread_score(response, scorer)
         if unread is not None:
             return unread
-        read = extract(response.text or "", tuple(choices), "lenient" if mode == "lenient" else "strict")
+        reading: Mode = "lenient" if mode == "lenient" else "strict"
+        read = extract(response.text or "", tuple(choices), reading, self.version)
         value = float(read.letter == gold) if read.letter else 0.0
         return Score(
             request_id=response.request_id,

@@ -24,7 +24,7 @@ _SPECIAL_TOKEN = re.compile(
 )
 _CUT_CLOSING_TAG = re.compile(r"</[A-Za-z_]{0,14}\s*$")
 _BYTE_NEWLINE = re.compile(r"<0x0[aA]>")
-_TAG = re.compile(
+TAG = re.compile(
     r"<\s?(?P<close>/?)\s?(?:[a-z]{1,8}:)?(?:"
     r"(?P<think>think|thinking|thoughts?|analysis|reasoning)"
     r"|(?P<tool>tool_calls?|tool_response|function_calls?|tool_code)"
@@ -33,13 +33,13 @@ _TAG = re.compile(
     r")(?P<rest>(?:\s[^<>]{0,100})?/?)>",
     re.IGNORECASE,
 )
-_BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s?\{")
+BOX = re.compile(r"\\(?:boxed|fbox|framebox)\s?\{")
 _BRACE = re.compile(r"[{}]")
 _WRAPPER = re.compile(
     r"\\(?:text|textbf|textit|textrm|textsf|texttt|textnormal|mathrm|mathbf|mathit|mathsf|mathtt|mathcal|mbox|hbox"
     r"|emph|underline|operatorname|bold|bm|boldsymbol)\*?\s?\{([^{}]*)\}"
 )
-_FIELD = re.compile(
+FIELD = re.compile(
     r"[\"'](?P<key>(?:final|correct|selected|chosen|best|your|my|predicted)?[ _-]?"
     r"(?:answer|ans|choice|option|selection|prediction|letter)(?:[ _-]?(?:letter|choice|option|label))?s?"
     r"|答案|选项)[\"']\s?:\s?"
@@ -68,12 +68,14 @@ class Opened(NamedTuple):
 def open_containers(read: Traced) -> Opened:
     r"""Drop special tokens, tool calls and thinking, then open the last tag, box and JSON field, in this order.
 
+    So version 1 reads: what it opens speaks alone. Later versions look at what each container holds.
+
     Example:
         >>> from eyechart.scorers.option_letter.characters import read_characters
         >>> open_containers(read_characters("<think>A?</think><answer>\\boxed{C}</answer>")).read.text
         'C'
     """
-    read = without_thinking(_without_tokens(read))
+    read = without_thinking(without_tokens(tokens_as_tags(read)))
     opened = _open_tag(read)
     if not opened.is_empty:
         opened = _open_box(opened)
@@ -82,13 +84,21 @@ def open_containers(read: Traced) -> Opened:
     return opened
 
 
-def _without_tokens(read: Traced) -> Traced:
+def tokens_as_tags(read: Traced) -> Traced:
+    """Write the special tokens that open or close thinking or an answer as tags, and drop a tag cut at the end."""
     if "<" not in read.text and "[" not in read.text and "◁" not in read.text:
         return read
     cut = _CUT_CLOSING_TAG.search(read.text, max(0, len(read.text) - 20))
     read = read.cut(0, cut.start() if cut else len(read.text))
     for pattern, tag in _TOKENS_AS_TAGS:
         read = read.edited(Edit(match.start(), match.end(), tag) for match in pattern.finditer(read.text))
+    return read
+
+
+def without_tokens(read: Traced) -> Traced:
+    """Drop all other special tokens."""
+    if "<" not in read.text and "[" not in read.text:
+        return read
     read = read.edited(Edit(match.start(), match.end(), "\n") for match in _BYTE_NEWLINE.finditer(read.text))
     return read.edited(Edit(match.start(), match.end(), "") for match in _SPECIAL_TOKEN.finditer(read.text))
 
@@ -102,7 +112,7 @@ def without_thinking(read: Traced) -> Traced:
     """
     if "<" not in read.text:
         return read
-    tags = list(_TAG.finditer(read.text))
+    tags = list(TAG.finditer(read.text))
     ends = [tag.end() for tag in tags if tag["think"] and tag["close"]]
     start = ends[-1] if ends else 0
     opening = [tag.start() for tag in tags if tag["think"] and not tag["close"] and tag.start() >= start]
@@ -113,7 +123,7 @@ def without_thinking(read: Traced) -> Traced:
 def _tool_calls(text: str) -> Iterator[Edit]:
     """Yield edits that remove tool calls; one that is never closed goes on to the end."""
     begin: int | None = None
-    for tag in _TAG.finditer(text):
+    for tag in TAG.finditer(text):
         if not tag["tool"]:
             continue
         if not tag["close"] and begin is None:
@@ -128,7 +138,7 @@ def _tool_calls(text: str) -> Iterator[Edit]:
 def _open_tag(read: Traced) -> Opened:
     if "<" not in read.text:
         return Opened(read)
-    tags = [tag for tag in _TAG.finditer(read.text) if tag["answer"] or tag["outcome"]]
+    tags = [tag for tag in TAG.finditer(read.text) if tag["answer"] or tag["outcome"]]
     for family in ("answer", "outcome"):
         openings = [tag for tag in tags if tag[family] and not tag["close"]]
         if not openings:
@@ -149,21 +159,22 @@ def _open_box(opened: Opened) -> Opened:
     if "\\" not in read.text:
         return opened
     for _ in range(3):  # \text{\textbf{B}} and one level more
-        read = read.edited(_unwrapping_edits(read.text))
-    boxes = list(_BOX.finditer(read.text))
+        read = read.edited(unwrapping_edits(read.text))
+    boxes = list(BOX.finditer(read.text))
     if not boxes:
         return Opened(read, opened.container)
-    content = read.cut(boxes[-1].end(), _closing_brace(read.text, boxes[-1].end()))
+    content = read.cut(boxes[-1].end(), closing_brace(read.text, boxes[-1].end()))
     return Opened(content, "box", is_empty=not content.text.strip())
 
 
-def _unwrapping_edits(text: str) -> Iterator[Edit]:
+def unwrapping_edits(text: str) -> Iterator[Edit]:
+    """Yield edits that remove the LaTeX commands of a typeface around a text, one level of them."""
     for match in _WRAPPER.finditer(text):
         yield Edit(match.start(), match.start(1), "")
         yield Edit(match.end(1), match.end(), "")
 
 
-def _closing_brace(text: str, start: int) -> int:
+def closing_brace(text: str, start: int) -> int:
     """Return where the brace opened before ``start`` closes, the end of the text if it never does."""
     depth = 1
     for match in _BRACE.finditer(text, start):
@@ -179,12 +190,12 @@ def _open_json(opened: Opened) -> Opened:
     first_brace = read.text.find("{")
     if first_brace < 0:
         return opened
-    fields = _fields_of_last_object(read.text, list(_FIELD.finditer(read.text, first_brace)))
+    fields = fields_of_last_object(read.text, list(FIELD.finditer(read.text, first_brace)))
     if not fields:
         return opened
     if any(field["other"] is not None for field in fields):
         return Opened(read, "json", is_empty=True)
-    values = [_value(read, field) for field in fields]
+    values = [value_of(read, field) for field in fields]
     letters = {value.text.strip(" ().").upper() for value in values if len(value.text.strip(" ().")) == 1}
     if len(letters) > 1:
         return Opened(read, "json", is_conflicting=True)
@@ -193,7 +204,7 @@ def _open_json(opened: Opened) -> Opened:
     return Opened(value, "json", is_empty=not value.text.strip())
 
 
-def _fields_of_last_object(text: str, fields: list[re.Match[str]]) -> list[re.Match[str]]:
+def fields_of_last_object(text: str, fields: list[re.Match[str]]) -> list[re.Match[str]]:
     """Return the fields at the end that no closing brace separates."""
     kept: list[re.Match[str]] = []
     for field in reversed(fields):
@@ -203,7 +214,7 @@ def _fields_of_last_object(text: str, fields: list[re.Match[str]]) -> list[re.Ma
     return kept[::-1]
 
 
-def _value(read: Traced, field: re.Match[str]) -> Traced:
+def value_of(read: Traced, field: re.Match[str]) -> Traced:
     """Return the text of a string field, its escapes decoded."""
     group = "double" if field["double"] is not None else "single"
     value = read.cut(field.start(group), field.end(group))

@@ -10,8 +10,9 @@ LETTER_GAP = r"[\s\"'«「『《【〈(\[{<|:=→>-]{0,8}"
 # --- English: noun, link, letter ------------------------------------------------------------------------------------
 
 NOUNS = ("answer", "option", "choice", "selection", "pick", "ans", "one")
+NOUNS_SINCE_2 = (*NOUNS, "letter")
 NOUN_END = re.compile(r"s?\b(?=[^\w]|$)", re.IGNORECASE)
-NEEDS_QUALIFIER = frozenset({"one", "pick"})
+NEEDS_QUALIFIER = frozenset({"letter", "one", "pick"})
 QUALIFYING = words(
     """final correct best right my our only likely most chosen selected suitable appropriate accurate probable true
     plausible fitting proper"""
@@ -57,6 +58,7 @@ VERBS = (
     "settle on",
     "settle for",
 )
+VERBS_SINCE_2 = (*VERBS, "meant")
 VERB_END = re.compile(r"(?:d|en|ed|n)?\b", re.IGNORECASE)
 SUBJECT = re.compile(
     r"(?:\b(?:I|we|the (?:assistant|model))(?:'(?:d|ll|m|ve|re))?|\blet's|\blet us)"
@@ -72,6 +74,10 @@ SUPPOSED = re.compile(
     re.IGNORECASE,
 )
 CONDITION = re.compile(r"\bif\b|\bhad (?:it|the|this|that)\b|\bwere (?:it|the)\b", re.IGNORECASE)
+# Of two declarations under opposite conditions neither holds: "if it is on, the answer is B; otherwise D is it".
+OTHER_CASE = re.compile(
+    r"\b(?:otherwise|or else|if not),?\s(?:the\s|my\s)?(?:correct\s|right\s|best\s)?\Z", re.IGNORECASE
+)
 FORCED_CHOICE = re.compile(r"\bif (?:I|we) (?:had|have|must|were forced|were to|need)\b|\bif forced\b", re.IGNORECASE)
 CONDITIONAL_VERB = re.compile(r"\b(?:would|might|could)\b", re.IGNORECASE)
 
@@ -124,12 +130,23 @@ FOREIGN_NOUNS = (
     *("đáp án", "opción correcta", "opção correta", "alternativa correta", "opzione corretta", "bonne option"),
 )
 # Up to two adjectives, a link, articles and the word for "option". Negated forms do not fit the link.
-FOREIGN_LINK = re.compile(
+FOREIGN_NOUNS_SINCE_2 = (*FOREIGN_NOUNS, "option correcte", "richtige option", "opção certa", "réponse correcte")
+_FOREIGN_IS = "es|est|ist|è|é|to|is|är|adalah|là|คือ|هي|هو|है"
+_FOREIGN_LINK = (
     r"(?:\s(?!(?:no|nicht|pas|não|non|nao|niet|nie|не|ni)\b)[^\W\d_]{2,12}){0,2}?"
-    r"(?:\s?(?:'?:|=|→|–|—|-)|\s?(?:es|est|ist|è|é|to|is|är|adalah|là|คือ|هي|هو|है))"
+    r"(?:\s?(?:'?:|=|→|–|—|-)|\s?(?:VERBS))"
     r"(?:\s?(?:\b(?:la|el|die|der|das|a|opción|option|opção|letra|lettre|opzione|alternativa|буква|вариант)\b|:"
     r"|l'option)){0,3}"
-    rf"{LETTER_GAP}(?=(?-i:[A-Z]))",
+    rf"{LETTER_GAP}(?=(?-i:[A-Z]))"
+)
+FOREIGN_LINK = re.compile(_FOREIGN_LINK.replace("VERBS", _FOREIGN_IS), re.IGNORECASE)
+FOREIGN_LINK_SINCE_2 = re.compile(
+    _FOREIGN_LINK.replace("VERBS", f"{_FOREIGN_IS}|lautet|sería|serait|sarebbe"), re.IGNORECASE
+)
+FOREIGN_CHOOSING = ("wähle", "choisis", "elijo", "elegiría", "escojo", "escolho", "scelgo")
+FOREIGN_CHOSEN = re.compile(
+    r"\s(?:(?:die|la|el|a)\s)?(?:option\s|antwort\s|opción\s|respuesta\s|opção\s|opzione\s|l'option\s|réponse\s"
+    rf"|lettre\s|letra\s)?{LETTER_GAP}(?=(?-i:[A-Z]))",
     re.IGNORECASE,
 )
 OPTION_NOUN = re.compile(rf"[选選][项項]\s?{LETTER_GAP}(?P<letter>[A-Z])")

@@ -42,7 +42,8 @@ def find_declaration(passage: Passage) -> Finding | None:
 
     Example:
         >>> from eyechart.scorers.option_letter.option_texts import options_of
-        >>> passage = Passage("The answer is B. No wait, the answer is C.", options_of(("red", "blue", "green")))
+        >>> options = options_of(("red", "blue", "green"), 2)
+        >>> passage = Passage("The answer is B. No wait, the answer is C.", options, 2)
         >>> find_declaration(passage).letter
         'C'
     """
@@ -68,7 +69,7 @@ def _all_declared(passage: Passage) -> Iterator[_Declared]:
 def _after_nouns(passage: Passage) -> Iterator[_Declared]:
     """Yield "(the) (correct) answer … is X", "answer: X", "Answer X" at the end, "Answer" above a bare letter."""
     text = passage.text
-    for noun, start in _keywords(passage.lowered, cues.NOUNS):
+    for noun, start in _keywords(passage.lowered, cues.NOUNS if passage.version == 1 else cues.NOUNS_SINCE_2):
         end = start + len(noun)
         ended = cues.NOUN_END.match(text, end)
         if ended is None or (start and (text[start - 1].isalnum() or text[start - 1] == "_")):
@@ -126,7 +127,7 @@ def _unlinked(text: str, start: int) -> int | None:
 def _after_verbs(passage: Passage) -> Iterator[_Declared]:
     """Yield "I (would) choose X", "I'd go with option X", "let's go with X"."""
     text = passage.text
-    for verb, start in _keywords(passage.lowered, cues.VERBS):
+    for verb, start in _keywords(passage.lowered, cues.VERBS if passage.version == 1 else cues.VERBS_SINCE_2):
         before = text[max(0, start - 60) : start]
         subject = cues.SUBJECT.search(before)
         if subject is None or cues.HYPOTHETICAL.search(before[: subject.start()]):
@@ -152,11 +153,17 @@ def _before_verdicts(passage: Passage) -> Iterator[_Declared]:
 
 
 def _after_foreign_nouns(passage: Passage) -> Iterator[_Declared]:
-    """Yield "la respuesta es X", "Antwort: X", "réponse : X" and the like."""
-    for noun, start in _keywords(passage.lowered, cues.FOREIGN_NOUNS):
-        link = cues.FOREIGN_LINK.match(passage.text, start + len(noun))
+    """Yield "la respuesta es X", "Antwort: X", "réponse : X", and since version 2 "elijo X", "ich wähle X"."""
+    is_first = passage.version == 1
+    linking = cues.FOREIGN_LINK if is_first else cues.FOREIGN_LINK_SINCE_2
+    for noun, start in _keywords(passage.lowered, cues.FOREIGN_NOUNS if is_first else cues.FOREIGN_NOUNS_SINCE_2):
+        link = linking.match(passage.text, start + len(noun))
         if link is not None and _LETTER.match(passage.text, link.end()):
             yield _Declared(start, link.end())
+    for verb, start in _keywords(passage.lowered, cues.FOREIGN_CHOOSING if passage.version > 1 else ()):
+        chosen = cues.FOREIGN_CHOSEN.match(passage.text, start + len(verb))
+        if chosen is not None and _LETTER.match(passage.text, chosen.end()):
+            yield _Declared(start, chosen.end())
 
 
 def _in_cjk(passage: Passage) -> Iterator[_Declared]:
@@ -192,17 +199,19 @@ def _judge(passage: Passage, declared: _Declared) -> Finding | None:
     letter = text[start]
     if letter.islower() and not _SENTENCE_END.match(text, start + 1):
         return None
-    if is_word(text, start) or passage.is_masked(letter.upper(), start):
+    if is_word(text, start, passage.version) or passage.is_masked(letter.upper(), start):
         return None
     if (
-        is_negated_after(text, start + 1)
-        or is_negated_before(text, declared.begin, 5)
+        is_negated_after(text, start + 1, passage.version)
+        or is_negated_before(text, declared.begin, passage.version, 5)
         or _is_hypothetical(text, declared)
     ):
         return None
     if is_echo(text, start, passage.options.letters):
         return None
-    if rival_after(text, start + 1):
+    before = text[max(0, declared.begin - 40) : declared.begin]
+    is_other_case = passage.version > 1 and cues.OTHER_CASE.search(before) is not None
+    if is_other_case or rival_after(text, start + 1, passage.version):
         return Finding("declaration", None, declared.begin, start + 1, "conflict")
     return passage.finding("declaration", letter, start, start + 1)
 
@@ -241,6 +250,8 @@ def is_echo(text: str, start: int, letters: str) -> bool:
 def _is_retracted(passage: Passage, letter: str, position: int) -> bool:
     """Return whether the declared letter is rejected later: "The answer is B. Actually, B is wrong."."""
     return any(
-        start > position and passage.text[start] == letter and is_negated_after(passage.text, start + 1)
+        start > position
+        and passage.text[start] == letter
+        and is_negated_after(passage.text, start + 1, passage.version)
         for start in passage.letter_starts
     )

@@ -6,7 +6,6 @@ from eyechart.scorers.option_letter.declarations import is_echo
 from eyechart.scorers.option_letter.mentions import (
     AFTER_LETTER,
     CLOSING,
-    is_negated_after,
     is_negated_before,
     rival_after,
 )
@@ -29,6 +28,22 @@ _NAMED = re.compile(
     r"|size|model|series|reads|says|spells|printed|written|labell?ed|marked|drive|note|key|street|avenue|room|seat|door"
     r"|dr|mr|mrs|ms|prof)[.:]?\s[\"'(]?$",
     re.IGNORECASE,
+)
+_REVISION = re.compile(
+    r"\b(?i:wait|actually|correction|sorry|rather|scratch that|on second thought)\b[\s,.:;!–—-]{1,3}"
+    r"(?i:(?:wait|actually|no|sorry)[\s,.:;!–—-]{1,3}){0,2}"
+    r"(?i:it(?:'s| is| must be| should be)\s|make that\s|that's\s)?"
+    r"(?i:option\s|choice\s)?[(\[\"']?"
+    rf"(?P<letter>[A-Z]){AFTER_LETTER}{CLOSING}{{0,3}}\s?[.!。]?\s?$"
+)
+_PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_POSITION = re.compile(
+    rf"\b(?:the|my|answer:)\s(?P<place>{'|'.join(_PLACES)}|last)\s(?:(?:given|listed)\s)?(?:option|choice|answer|alternative)\b",
+    re.IGNORECASE,
+)
+_NO_IN_PASSING = re.compile(r"no (?:doubt|question|longer|matter|problem|other|one|idea|further|more)\b")
+_UNFINISHED = re.compile(
+    r"(?:\b(?:and|or|but|the|an?|with|because|of|to|as|than|if)|(?<!\bit )(?<!\bthat )(?<!\bthis )\bis)\s?[,:]?\s?$"
 )
 _ANSWER_LABEL = re.compile(r"(?<!\S)A\s?:\s?(?:\n|$)")
 
@@ -55,7 +70,7 @@ def find_lower_enumerator(passage: Passage) -> Finding | None:
         for match in _LOWER_ENUMERATOR.finditer(text)
         if _BEFORE_ENUMERATOR.search(text, max(0, match.start() - 24), match.start())
     ]
-    if len({text[start] for start in starts}) != 1 or is_negated_before(text, starts[0]):
+    if len({text[start] for start in starts}) != 1 or is_negated_before(text, starts[0], passage.version):
         return None
     if is_echo(text, starts[0], passage.options.letters):
         return None
@@ -66,7 +81,9 @@ def find_lower_enumerator(passage: Passage) -> Finding | None:
 def find_conclusion(passage: Passage) -> Finding | None:
     """Return the letter that the last words conclude with: "so B", "leaving D" (L3)."""
     match = _CONCLUSION.search(passage.text, max(0, len(passage.text) - 80))
-    if match is None or is_negated_before(passage.text, match.start(), 3):
+    if match is None and passage.version > 1:
+        match = _REVISION.search(passage.text, max(0, len(passage.text) - 80))
+    if match is None or is_negated_before(passage.text, match.start(), passage.version, 3):
         return None
     position = match.start("letter")
     if passage.is_masked(match["letter"], position) or passage.options.has_stand_alone_letters:
@@ -102,11 +119,13 @@ def find_contained_text(passage: Passage) -> Finding | None:
         occurrence
         for occurrence in passage.options.occurrences(passage.lowered)
         if not _is_refused(occurrence.start, occurrence.end, passage.refusals)
-        and not is_negated_before(passage.text, occurrence.start)
-        and not is_negated_after(passage.text, occurrence.end)
+        and not passage.is_rejected(occurrence.start, occurrence.end)
+        and (passage.version == 1 or not _NO_IN_PASSING.match(passage.lowered, occurrence.start))
     ]
     letters = {passage.options.letters[occurrence.choice] for occurrence in found}
     if not letters:
+        return None
+    if passage.version > 1 and _is_unfinished(passage.text):
         return None
     last = found[-1]
     if len(letters) > 1:
@@ -117,12 +136,51 @@ def find_contained_text(passage: Passage) -> Finding | None:
     return Finding("contained_text", letter, last.start, last.end)
 
 
+def find_number_word(passage: Passage) -> Finding | None:
+    """Return the option that is a number which the passage writes as a word: "three dogs" (L6, since version 2)."""
+    if passage.version == 1:
+        return None
+    found = list(passage.options.number_words(passage.lowered))
+    kept = [
+        occurrence
+        for occurrence in found
+        if not _is_refused(occurrence.start, occurrence.end, passage.refusals)
+        and not passage.is_rejected(occurrence.start, occurrence.end)
+    ]
+    letters = {passage.options.letters[occurrence.choice] for occurrence in kept}
+    if len(letters) != 1 or _is_unfinished(passage.text):
+        return None
+    return Finding("number_word", letters.pop(), kept[-1].start, kept[-1].end)
+
+
+def find_position(passage: Passage) -> Finding | None:
+    """Return the option that is named by its place in the list, "the second option" (L7, since version 2)."""
+    if passage.version == 1:
+        return None
+    found = [
+        (match, _PLACES.index(match["place"].lower()) if match["place"].lower() in _PLACES else -1)
+        for match in _POSITION.finditer(passage.text)
+        if not passage.is_rejected(match.start(), match.end())
+    ]
+    places = {place for _, place in found}
+    letters = passage.options.letters
+    if len(places) != 1 or not letters or max(places) >= len(letters):
+        return None
+    last = found[-1][0]
+    return Finding("position", letters[places.pop()], last.start("place"), last.end("place"))
+
+
+def _is_unfinished(text: str) -> bool:
+    """Return whether a text breaks off inside a sentence, so that what it has said so far is no answer."""
+    return _UNFINISHED.search(text, max(0, len(text) - 24)) is not None
+
+
 def _is_unclear(passage: Passage, start: int) -> bool:
     """Return whether the letter is a name, or is offered with another."""
     text = passage.text
     return (
         _NAMED.search(text[max(0, start - 24) : start]) is not None
-        or rival_after(text, start + 1)
+        or rival_after(text, start + 1, passage.version)
         or re.search(r"\d\s$", text[max(0, start - 2) : start]) is not None  # 20 C
         or _ANSWER_LABEL.match(text, start) is not None
     )

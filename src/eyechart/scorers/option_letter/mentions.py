@@ -3,6 +3,8 @@
 import re
 from typing import NamedTuple
 
+from eyechart.scorers.option_letter.governing import governs_something_else
+
 # Chinese, Japanese and Korean put no space around a letter: their characters are no part of a word here.
 CJK = "\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
 WORD = rf"[^\W{CJK}]"
@@ -43,6 +45,7 @@ _NEGATORS = words(
     jamais kein keine neither never nicht nor not nunca não pas reject rejected rejecting rejects sauf unable unlike
     unlikely wrong не нет"""
 )
+_NEGATORS_SINCE_2 = _NEGATORS | {"ni", "weder"}
 _NEGATING_PAIRS = frozenset(
     {"anything but", "compared to", "compared with", "instead of", "other than", "rather than", "non è"}
     | {f"no {noun}" for noun in ("clue", "evidence", "idea", "indication", "sign", "way", "es", "son")}
@@ -54,6 +57,11 @@ _NO_NEGATION = frozenset(
 )
 _TRIGGERS = _NEGATORS | {pair.split()[1] for pair in _NEGATING_PAIRS}
 _WORD_EDGE = "\"'()[]{}<>|"
+_FOREIGN_CLAUSE_WORDS = words("aber ma maar mais mas pero sino sondern")
+_NONE_OF = re.compile(r"\bnone of\b", re.IGNORECASE)
+_DENIERS = words("cannot none not nothing never no")
+# What a negation in front of "the … 的" and "is" describes is another thing: "the car that is not parked is red".
+_CJK_ATTRIBUTE = re.compile(r"的[^是]{0,20}是")
 _CJK_NEGATOR = re.compile(r"不是|不选|不选|不应|不能|不可能|不会|不對|排除|并非|並非|错误|錯誤|除了")
 _NEGATED_DIRECTLY = re.compile(
     r"(?:\b(?:(?:no|non) ?|(?:rejected|eliminated|excluded|ruled out|incorrect|wrong|not)\s?:\s?)(?:longer\s)?"
@@ -96,6 +104,12 @@ _OWN_CLAUSE = re.compile(
 )
 _OR = re.compile(r"\b(?:or|nor|oder|ou|или)\b|/|或|还是|還是|または|또는", re.IGNORECASE)
 _LETTER_NEXT = re.compile(rf"[A-Z]{AFTER_LETTER}")
+# A conjunction between two letters of another language: "A o C". It follows no English article.
+_OTHER_OR = words("oder und ou et o y e или и")
+_FOREIGN_OR = re.compile(rf" (?:{'|'.join(sorted(_OTHER_OR))}) [(\[\"']?[A-Z]{AFTER_LETTER}")
+_MEASURES = words("can choice look match")
+_REJECTED_IN_JAPANESE = re.compile(rf"{CLOSING}{{0,3}}\s?(?:では|じゃ)なく")
+_MERELY_DESCRIBED = re.compile(r"\sone\s(?:(?:is|was)\snot|isn't|wasn't)\s[a-z]{2,20}(?:ing|ed)\b")
 _PLURAL_REJECTION = re.compile(rf"{CLOSING}{{0,3}}\s(?:are|were|do|can|look|seem)\b", re.IGNORECASE)
 
 WINDOW = 80
@@ -116,42 +130,44 @@ class Mention(NamedTuple):
     is_negated: bool
 
 
-def find_mentions(text: str, starts: tuple[int, ...]) -> tuple[Mention, ...]:
+def find_mentions(text: str, starts: tuple[int, ...], version: int) -> tuple[Mention, ...]:
     """Judge the stand-alone letters at ``starts``.
 
     A negation reaches over a list: "can't be B, C or D" rejects three letters.
 
     Example:
         >>> text = "A cat. I say D; it can't be B or C."
-        >>> [(mention.letter, mention.is_negated) for mention in find_mentions(text, letter_starts(text))]
+        >>> [(mention.letter, mention.is_negated) for mention in find_mentions(text, letter_starts(text, 2), 2)]
         [('D', False), ('B', True), ('C', True)]
     """
     negated: list[bool] = []
     for index, start in enumerate(starts):
         inherited = index > 0 and negated[-1] and _is_listed(text, starts[index - 1], start)
-        negated.append(inherited or is_negated_before(text, start) or is_negated_after(text, start + 1))
+        negated.append(
+            inherited or is_negated_before(text, start, version) or is_negated_after(text, start + 1, version)
+        )
     for index in range(len(starts) - 2, -1, -1):
         if not negated[index] and negated[index + 1] and _PLURAL_REJECTION.match(text, starts[index + 1] + 1):
             negated[index] = _is_listed(text, starts[index], starts[index + 1])
     return tuple(Mention(text[start], start, flag) for start, flag in zip(starts, negated, strict=True))
 
 
-def letter_starts(text: str) -> tuple[int, ...]:
+def letter_starts(text: str, version: int) -> tuple[int, ...]:
     """Return where stand-alone upper-case letters are, without the article A and the pronoun I.
 
     Example:
-        >>> letter_starts("A cat. I say D.")
+        >>> letter_starts("A cat. I say D.", 2)
         (13,)
     """
     candidates = (match.start() for match in _CAPITAL.finditer(text))
-    return tuple(start for start in candidates if _MENTION.match(text, start) and not is_word(text, start))
+    return tuple(start for start in candidates if _MENTION.match(text, start) and not is_word(text, start, version))
 
 
-def is_word(text: str, start: int) -> bool:
+def is_word(text: str, start: int, version: int) -> bool:
     """Return whether the A or I at ``start`` is the article or the pronoun, by the word that follows.
 
     Example:
-        >>> is_word("A dog", 0), is_word("A because it is red", 0), is_word("B dog", 0)
+        >>> is_word("A dog", 0, 2), is_word("A because it is red", 0, 2), is_word("B dog", 0, 2)
         (True, False, False)
     """
     letter = text[start]
@@ -160,15 +176,24 @@ def is_word(text: str, start: int) -> bool:
     following = _NEXT_WORD.match(text, start + 1)
     if following is None or _LETTER_NEXT.fullmatch(following[1]):
         return False
-    return following[1].casefold() not in (_AFTER_OPTION_A if letter == "A" else _AFTER_OPTION_I)
+    word = following[1].casefold()
+    if version > 1 and word in _OTHER_OR and _FOREIGN_OR.match(text, start + 1):
+        return False
+    if version > 1 and word in _MEASURES and text.startswith(" of ", following.end()):
+        return True
+    return word not in (_AFTER_OPTION_A if letter == "A" else _AFTER_OPTION_I)
 
 
-def is_negated_before(text: str, start: int, n_words: int = 6) -> bool:
+def is_negated_before(text: str, start: int, version: int, n_words: int = 6) -> bool:
     """Return whether a negation in the same clause, at most ``n_words`` words before ``start``, reaches it.
 
+    Since version 2 it does not where it governs something else: "the car that is not parked is red".
+
     Example:
-        >>> is_negated_before("It can't be B", 12), is_negated_before("It is not red, so B", 18)
+        >>> is_negated_before("It can't be B", 12, 2), is_negated_before("It is not red, so B", 18, 2)
         (True, False)
+        >>> [is_negated_before("The car that is not parked is B", 30, version) for version in (1, 2)]
+        [True, False]
     """
     window = text[max(0, start - WINDOW) : start]
     tail = window[-24:].lower()
@@ -178,47 +203,68 @@ def is_negated_before(text: str, start: int, n_words: int = 6) -> bool:
     if not clause.isascii():
         stops = [match.end() for match in _CJK_STOPS.finditer(clause)]
         clause = clause[stops[-1] :] if stops else clause
-        if _CJK_NEGATOR.search(clause):
+        negator = _CJK_NEGATOR.search(clause)
+        if negator is not None and (version == 1 or not _CJK_ATTRIBUTE.search(clause, negator.end())):
             return True
-    return _has_negator(clause.lower().split(), n_words)
+    words = clause.lower().split()
+    if version > 1 and _NONE_OF.search(clause) and _CLAUSE_WORDS.isdisjoint(words):
+        return True
+    return _has_negator(words, n_words, version)
 
 
-def _has_negator(words: list[str], n_words: int) -> bool:
+def _has_negator(words: list[str], n_words: int, version: int) -> bool:
     """Return whether one of the last ``n_words + 1`` words negates, read backwards to the beginning of the clause."""
     bare = [word.strip(_WORD_EDGE) for word in words[-n_words - 2 :]]
-    if _TRIGGERS.isdisjoint(bare) and not any(word.endswith("n't") for word in bare):
+    negators = _NEGATORS if version == 1 else _NEGATORS_SINCE_2
+    if _TRIGGERS.isdisjoint(bare) and negators.isdisjoint(bare) and not any(word.endswith("n't") for word in bare):
         return False
     for index in range(len(bare) - 1, max(len(bare) - n_words - 2, -1), -1):
         word = bare[index]
         previous = bare[index - 1] if index else ""
         following = bare[index + 1] if index + 1 < len(bare) else ""
         if f"{previous} {word}" in _NEGATING_PAIRS:
-            return True
-        if word in _CLAUSE_WORDS or (word == "and" and following in _CLAUSE_AFTER_AND):
+            return version == 1 or not _is_denied_exception(bare[: index + 1])
+        begins_clause = word in _CLAUSE_WORDS or (version > 1 and word in _FOREIGN_CLAUSE_WORDS)
+        if begins_clause or (word == "and" and following in _CLAUSE_AFTER_AND):
             return False
-        is_negator = word in _NEGATORS or word.endswith("n't")
+        is_negator = word in negators or word.endswith("n't")
         if is_negator and not {f"{previous} {word}", f"{word} {following}"} & _NO_NEGATION:
-            return True
+            before = [word.strip(_WORD_EDGE) for word in words[: len(words) - len(bare) + index]]
+            is_elsewhere = version > 1 and governs_something_else(before, word, bare[index + 1 :])
+            return not is_elsewhere or _has_negator(before, n_words, version)
     return False
 
 
-def is_negated_after(text: str, end: int) -> bool:
+def _is_denied_exception(words: list[str]) -> bool:
+    """Return whether the exception that ends ``words`` is itself denied: "it can't be anything other than"."""
+    if words[-2:] not in (["other", "than"], ["anything", "but"]):
+        return False
+    return any(word in _DENIERS or word.endswith("n't") for word in words[-6:-2])
+
+
+def is_negated_after(text: str, end: int, version: int) -> bool:
     """Return whether what follows ``end`` rejects the letter: "is wrong", "(incorrect)", "选项错误".
 
     Example:
-        >>> is_negated_after("B is not it", 1), is_negated_after("B, not A", 1)
+        >>> is_negated_after("B is not it", 1, 2), is_negated_after("B, not A", 1, 2)
         (True, False)
     """
-    return _REJECTED_AFTER.match(text, end) is not None
+    if version > 1 and _MERELY_DESCRIBED.match(text, end):
+        return False
+    if _REJECTED_AFTER.match(text, end) or (
+        version > 1 and text.startswith(", is ", end) and _REJECTED_AFTER.match(text, end + 1)
+    ):
+        return True
+    return version > 1 and _REJECTED_IN_JAPANESE.match(text, end) is not None
 
 
-def rival_after(text: str, end: int) -> bool:
+def rival_after(text: str, end: int, version: int) -> bool:
     """Return whether the letter that ends at ``end`` is offered together with another: "B or C", "B, C", "B/C"."""
     between = _BETWEEN.match(text, end) or _HEDGED_RIVAL.match(text, end)
     if between is None:
         return False
     rival = _LETTER_NEXT.match(text, between.end())
-    if rival is None or rival.group() == text[end - 1] or is_word(text, rival.start()):
+    if rival is None or rival.group() == text[end - 1] or is_word(text, rival.start(), version):
         return False
     return bool(_OR.search(between.group())) or not _OWN_CLAUSE.match(text, rival.end())
 

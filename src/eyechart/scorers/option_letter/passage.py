@@ -39,11 +39,13 @@ class Passage:
     Args:
         text: Plain text; every run of white space is one space or one line break.
         options: The options as shown.
+        version: Of the reading rules.
     """
 
-    def __init__(self, text: str, options: OptionTexts) -> None:
+    def __init__(self, text: str, options: OptionTexts, version: int) -> None:
         self.text = text
         self.options = options
+        self.version = version
 
     @cached_property
     def lowered(self) -> str:
@@ -53,7 +55,7 @@ class Passage:
     @cached_property
     def letter_starts(self) -> tuple[int, ...]:
         """Where letters stand alone, except inside a printed option text such as "Gate B"."""
-        starts = letter_starts(self.text)
+        starts = letter_starts(self.text, self.version)
         if not self.options.has_lettered_texts:
             return starts
         return tuple(start for start in starts if not self.is_masked(self.text[start], start))
@@ -61,7 +63,7 @@ class Passage:
     @cached_property
     def mentions(self) -> tuple[Mention, ...]:
         """The stand-alone letters, each with whether it is rejected; an option's own "No" rejects nothing after it."""
-        found = find_mentions(self.text, self.letter_starts)
+        found = find_mentions(self.text, self.letter_starts, self.version)
         return tuple(
             mention._replace(is_negated=self._is_negated_by_more_than_its_text(mention))
             if mention.is_negated
@@ -75,11 +77,19 @@ class Passage:
         needle = self.options.needles[index] if index >= 0 else ""
         before = self.lowered[: mention.start].rstrip(" ([")
         start = len(before) - len(needle)
-        if not needle or not before.endswith(needle) or not is_negated_before(needle + " ", len(needle) + 1):
+        if (
+            not needle
+            or not before.endswith(needle)
+            or not is_negated_before(needle + " ", len(needle) + 1, self.version)
+        ):
             return True
         if start and before[start - 1].isalnum():
             return True
-        return is_negated_before(self.text, start) or is_negated_after(self.text, mention.start + 1)
+        return self.is_rejected(start, mention.start + 1)
+
+    def is_rejected(self, start: int, end: int) -> bool:
+        """Return whether the text before or after a span rejects it."""
+        return is_negated_before(self.text, start, self.version) or is_negated_after(self.text, end, self.version)
 
     @cached_property
     def refusals(self) -> tuple[tuple[int, int], ...]:

@@ -38,7 +38,7 @@ def find_whole_letter(passage: Passage) -> Finding | None:
 
     Example:
         >>> from eyechart.scorers.option_letter.option_texts import options_of
-        >>> find_whole_letter(Passage("- option (b).", options_of(("red", "blue")))).letter
+        >>> find_whole_letter(Passage("- option (b).", options_of(("red", "blue"), 2), 2)).letter
         'B'
     """
     match = _ALONE.fullmatch(passage.text) if len(passage.text) <= LONGEST_ALONE else None
@@ -78,7 +78,7 @@ def find_enumerated(passage: Passage) -> Finding | None:
         if match is None:
             continue
         letter, position = match["letter"], match.start("letter")
-        if passage.is_masked(letter, position) or is_word(passage.text, position):
+        if passage.is_masked(letter, position) or is_word(passage.text, position, passage.version):
             continue
         if _names_second_letter(passage, match):
             continue
@@ -119,7 +119,7 @@ def _may_mean_answer(passage: Passage, match: re.Match[str], line_end: int) -> b
 def _names_second_letter(passage: Passage, match: re.Match[str]) -> bool:
     """Return whether the text after the letter is, or begins with, another letter: "A. B", "A) or B)"."""
     second = _SECOND_LETTER.match(passage.text, match.end())
-    if second is None or is_word(passage.text, match.end()):
+    if second is None or is_word(passage.text, match.end(), passage.version):
         return False
     if second["end"] is None and second.group()[0].isupper():
         return False

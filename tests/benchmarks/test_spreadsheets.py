@@ -6,8 +6,8 @@ import xlsxwriter
 from hypothesis import given
 from hypothesis import strategies as st
 
+from eyechart.benchmarks._spreadsheets import read_sheet
 from eyechart.errors import BenchmarkError
-from eyechart.releases.spreadsheets import read_sheet
 
 # What XML cannot hold is escaped by the writers; surrogates are no characters.
 TEXTS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\ufffe\uffff"), min_size=1, max_size=40)
