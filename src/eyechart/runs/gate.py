@@ -164,8 +164,11 @@ def judge_sides(new: Side, old: Side, comparison: Comparison, limits: GateLimits
         limit = -np.array([min(limits.margin, limits.of_views)])
     clusters = find_clusters(groups)
     table = judge_gate(gap, clusters, limit)
-    verdict, reason = verdict_of(table, limits.of_missing)
     contrasts = {one.view: one.contrast for one in comparison.differences}
+    blocked = dict.fromkeys(code for one in contrasts.values() for code in one.blocked_by)
+    verdict, reason = verdict_of(table, limits.of_missing)
+    if blocked and verdict != "cannot tell":
+        verdict, reason = "cannot tell", f"blocked by {', '.join(blocked)}"
     n_asked = np.count_nonzero(gap.asked, axis=0)
     rows = []
     for at, name in enumerate(names):
@@ -230,7 +233,7 @@ def _reason(verdict: Verdict, reason: str, rows: Sequence[GateRow]) -> str:
         failed = [row.view for row in rows if row.p_fail is not None and row.verdict == "fail"]
         return f"{', '.join(failed)} lies below the limit, with missing answers counted for the new run"
     short = [row.view for row in rows if row.lower is not None and row.lower <= -row.margin]
-    return f"{reason} ({', '.join(short)})" if short else reason
+    return f"{reason} ({', '.join(short)})" if short and not reason.startswith("blocked") else reason
 
 
 def _power_words(power: GatePower, n: int, *, has_views: bool) -> tuple[str, ...]:
