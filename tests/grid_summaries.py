@@ -3,8 +3,9 @@
 import msgspec
 from summaries import make_run, make_summary
 
+from eyechart.runs.claiming import settle
 from eyechart.runs.grid_rows import region_id
-from eyechart.runs.region_findings import find_regions, size_contrasts
+from eyechart.runs.region_findings import find_regions
 from eyechart.schema import (
     ConditionSummary,
     Contrast,
@@ -84,20 +85,23 @@ def grid_summary(*sizes) -> Summary:
         )
         for view in views
     )  # fmt: skip
-    contrasts = size_contrasts(grids)
-    return msgspec.structs.replace(
+    contrasts = tuple(grid.size for grid in grids if grid.size is not None)
+    summary = msgspec.structs.replace(
         make_summary(),
         run=make_run(views),
         conditions=conditions,
         estimates=tuple(msgspec.structs.replace(cell.estimate, name="accuracy") for _, cell in cells),
         contrasts=contrasts,
-        findings=find_regions(grids),
+        effects=(),
+        decompositions=(),
         size_bands=(),
         chance=None,
         failures=(),
         warnings=(),
         grids=grids,
     )
+    settled = settle(summary, "exploratory")
+    return msgspec.structs.replace(settled, findings=find_regions(settled.grids))
 
 
 def category_summary() -> Summary:

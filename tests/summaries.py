@@ -24,6 +24,7 @@ from eyechart.schema import (
     Summary,
     Usage,
 )
+from eyechart.stats.claims import decide_all
 from eyechart.stats.conditions import ScoreTable, accuracy_by_condition, contrasts_against
 from eyechart.views import IDENTICAL_VIEWS, PRESETS, format_view, parse_view
 
@@ -99,6 +100,7 @@ def make_summary(views=DEMO_VIEWS, *, n_questions=40, n_images=20, seed=0, missi
     )
     estimates = accuracy_by_condition(table)
     contrasts = contrasts_against(table, "original", negative_controls=IDENTICAL_VIEWS) if "original" in views else ()
+    contrasts = decide_all(contrasts, "exploratory")
     conditions = tuple(_condition(view, index, values, present) for index, view in enumerate(views))
     half_sizes = _half_sizes(n_questions, min(n_images, n_questions)) if estimates else ()
     summary = Summary(

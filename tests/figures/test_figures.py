@@ -19,7 +19,6 @@ from eyechart.figures import (
     accuracies,
     format_contrast,
     format_estimate,
-    is_significant,
     main_contrasts,
     render_svg,
     save_figure,
@@ -153,7 +152,7 @@ def test_differences_from_the_original_stand_below_the_accuracies_on_the_same_ax
     markers = [line for line in lower.get_lines() if line.get_marker() in {"s", "o", "x"}]
     assert sorted(line.get_ydata()[0] for line in markers) == sorted(contrasts[one].value for one in smaller)
     filled = {line.get_ydata()[0] for line in markers if line.get_marker() == "s"}
-    assert filled == {contrasts[one].value for one in smaller if is_significant(contrasts[one])}
+    assert filled == {contrasts[one].value for one in smaller if contrasts[one].claimed}
     words = figure_kind("resolution_curve").describe(summary)
     assert all(f"{one}: {format_contrast(contrasts[one])}" in words for one in smaller)
 

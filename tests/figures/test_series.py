@@ -2,36 +2,13 @@
 
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from summaries import CASES, demo_summary, make_summary, matched_summary, sum_summary
 
 from eyechart import registry
-from eyechart.figures import accuracies, is_significant, main_contrasts, name_baseline, name_difference
+from eyechart.figures import accuracies, main_contrasts, name_baseline, name_difference
 from eyechart.figures._series import context_levels, list_note, resolution_points, unscored
 from eyechart.runs.baselines import baselines
-from eyechart.runs.findings import is_claimed
 from eyechart.schema import Contrast, Estimate
-
-
-@given(st.floats(-1, 1), st.floats(0, 1), st.floats(0, 1), st.one_of(st.none(), st.floats(0, 1)), st.booleans())
-def test_marked_contrasts_are_exactly_those_that_a_finding_claims(value, below, above, p_adjusted, is_blocked):
-    contrast = Contrast(
-        name="",
-        condition="crop_3x",
-        baseline="original",
-        value=value,
-        low=value - below,
-        high=value + above,
-        n_questions=40,
-        n_clusters=20,
-        gained=0,
-        lost=0,
-        method="",
-        p_adjusted=p_adjusted,
-        blocked_by=("MNAR",) if is_blocked else (),
-    )
-    assert is_significant(contrast) == is_claimed(contrast)
 
 
 def test_estimates_of_subsets_and_other_names_are_not_the_accuracy():

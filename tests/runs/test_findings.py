@@ -6,8 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from eyechart.runs.findings import BLOCKED, CANNOT_TELL, CROSSOVER, HIGHER, LOWER, find, is_claimed
+from eyechart.runs.findings import BLOCKED, CANNOT_TELL, CONDITIONAL, CROSSOVER, HIGHER, LOWER, find
 from eyechart.schema import ConditionSummary, Contrast
+from eyechart.stats.claims import decide, decide_all
 from eyechart.stats.conditions import ScoreTable, contrasts_against
 
 CONDITIONS = (
@@ -34,7 +35,7 @@ def contrast(condition="crop_3x", value=0.1, low=0.04, high=0.16, p=0.001, **cha
         p_adjusted=p,
         correction="holm",
     )
-    return msgspec.structs.replace(made, **changes)
+    return decide(msgspec.structs.replace(made, **changes), made="exploratory")
 
 
 @pytest.mark.parametrize(
@@ -55,6 +56,30 @@ def test_each_contrast_gives_the_sentence_it_supports(one, code, words):
     assert finding.code == code
     assert words in finding.text
     assert finding.contrast == (one.condition, "original")
+
+
+def test_a_difference_that_missing_answers_could_undo_is_conditional_without_a_star():
+    one = contrast(p_adjusted=0.3, p_if_like_others=0.001, n_missing=12, bound_low=-0.02, bound_high=0.2)
+    (finding,) = find([one], CONDITIONS)
+    assert finding.code == CONDITIONAL
+    assert not one.claimed
+    assert finding.text.startswith("If the missing answers are like the others, crop_3x scores 10.0 points above")
+    assert "whatever they are: −2.0 to +20.0 points" in finding.text
+    assert "12 questions without an answer" in finding.text
+    assert "--ask-again" in finding.text
+
+
+def test_no_sentence_is_made_of_an_unfinished_run_or_outside_the_family():
+    interim = decide(contrast(), "interim")
+    secondary = decide(contrast(), "exploratory", secondary=True)
+    assert find([interim, secondary], CONDITIONS) == ()
+
+
+def test_what_is_blocked_says_what_would_unblock_it():
+    (finding,) = find([contrast(blocked_by=("MNAR",), n_missing=30)], CONDITIONS)
+    assert finding.code == BLOCKED
+    assert "30 questions without an answer" in finding.text
+    assert "--ask-again" in finding.text
 
 
 def test_many_questions_about_few_pictures_are_not_called_few_questions():
@@ -114,7 +139,7 @@ def test_one_picture_is_not_called_pictures():
 def test_nothing_is_claimed_when_the_interval_covers_0_or_p_is_not_small(low, width, p):
     one = contrast(value=low + width / 2, low=low, high=low + width, p=p)
     if low <= 0 <= low + width or p is None or p >= 0.05:
-        assert not is_claimed(one)
+        assert not one.claimed
         assert {finding.code for finding in find([one], CONDITIONS)} == {CANNOT_TELL}
 
 
@@ -126,5 +151,6 @@ def test_null_data_give_only_ties_in_95_of_100_runs():
         values = (rng.random((100, 4)) < rng.random(100)[:, None]).astype(float)
         images = [f"i{min(index, 70)}" if index < 70 else f"i{index - 70}" for index in range(100)]
         table = ScoreTable(values, values >= 0, images, ("original", "crop_3x", "crop_6x", "downsample_0_5"))
-        n_claiming += any(finding.code != CANNOT_TELL for finding in find(contrasts_against(table, "original"), ()))
+        contrasts = decide_all(contrasts_against(table, "original"), "exploratory")
+        n_claiming += any(finding.code != CANNOT_TELL for finding in find(contrasts, ()))
     assert n_claiming <= 10

@@ -7,14 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
-from summaries import make_run
+from summaries import make_run, make_summary
 
 from eyechart.runs.cells import AskedQuestion, RunTable
+from eyechart.runs.claiming import settle
 from eyechart.runs.findings import CANNOT_TELL
 from eyechart.runs.grid_rows import region_ids
-from eyechart.runs.region_findings import REGION_GAP, find_regions, size_contrasts
+from eyechart.runs.region_findings import REGION_GAP, find_regions
 from eyechart.runs.regions import summarise_grids
 from eyechart.schema import Grid
+from eyechart.stats.claims import adjust_family
 
 SCORER = "vqa_soft.corrected@1"
 
@@ -118,7 +120,7 @@ def test_null_band_holds_the_whole_curve_of_a_flat_model_most_of_the_time():
 
 
 def test_flat_models_are_said_to_be_flat():
-    silent = [find_regions(summarise(draw(100 + seed, n=30), 3))[0].code == CANNOT_TELL for seed in range(60)]
+    silent = [find_regions(judged(summarise(draw(100 + seed, n=30), 3)))[0].code == CANNOT_TELL for seed in range(60)]
     assert sum(silent) >= 54
 
 
@@ -126,7 +128,7 @@ def test_preferred_region_is_named_with_its_noise_floor():
     rows = draw(5, n=80)
     rows[:, 4] = 1.0
     grid = summarise(rows, 3)[0]
-    finding = find_regions([grid])[0]
+    finding = find_regions(judged([grid]))[0]
     assert finding.code == REGION_GAP
     assert "row 1, column 1" in finding.text
     assert f"{100 * grid.noise_floor:.1f} are expected without any positional effect" in finding.text
@@ -140,6 +142,11 @@ def test_map_gap_lies_in_its_interval_and_cells_average_to_perf(seed):
     assert grid.region_map_gap.low <= grid.region_map_gap.value <= grid.region_map_gap.high
     assert np.mean([cell.estimate.value for cell in grid.cells]) == pytest.approx(grid.perf.value)
     assert 0.0 <= grid.region_std.value <= 0.5
+
+
+def judged(grids):
+    """The same grids, with what may be claimed of them in a report that shows nothing else."""
+    return settle(make_summary((), contrasts=(), grids=tuple(grids)), "exploratory").grids
 
 
 class TestSize:
@@ -159,7 +166,8 @@ class TestSize:
 
     def test_sizes_of_a_run_are_corrected_together(self):
         rows = np.hstack([np.ones((40, 1)), draw(8, n=40), draw(9, n=40, size=2)])
-        found = size_contrasts(summarise(rows, 1, 3, 2))
+        sizes = [grid.size for grid in summarise(rows, 1, 3, 2) if grid.size is not None]
+        found = adjust_family(sizes, "holm", "sizes").contrasts
         assert len(found) == 2
         assert all(one.correction == "holm" and one.p_adjusted >= one.p for one in found)
 

@@ -1,6 +1,6 @@
 """The commands by name, and how their errors are shown.
 
-Exit codes: 0 done, 1 error, 2 usage, 3 done but answers are missing, 4 a difference lies below ``--fail-below``, 130
+Exit codes: 0 done, 1 error, 2 usage, 3 done but answers are missing, 4 the gate fails, 5 the gate cannot tell, 130
 interrupted.
 """
 
@@ -41,6 +41,7 @@ COMMANDS: dict[str, str] = {
     "report": "Write the report of a run: HTML, figures, LaTeX and Markdown tables.",
     "explore": "Look at runs in the browser: all views of a question side by side, filters, comparisons.",
     "diff": "Compare two runs, two views of one run, or rank many models.",
+    "gate": "Judge a new run against an old one: pass, fail or cannot tell, each with its exit code.",
     "import": "Bring in answers that were given elsewhere, as run folders.",
     "leaderboard": "Show published results and your own runs side by side.",
     "draw": "Draw picture sizes beside model limits, example questions, models by category; no report needed.",

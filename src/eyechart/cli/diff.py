@@ -7,6 +7,7 @@ from cyclopts import Parameter
 
 from eyechart.cli._flags import Plugin, check_codes, load_plugins
 from eyechart.cli._output import Json, print_json, print_table, say
+from eyechart.cli.gate import say_gate
 from eyechart.errors import UsageError
 from eyechart.stats.corrections import Correction
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from eyechart.runs.compare import Comparison, Difference, DiffOptions
+    from eyechart.runs.gate import Gate
     from eyechart.runs.pairing import Side
     from eyechart.runs.store import RunStore
 
@@ -37,7 +39,10 @@ def diff(
         ),
     ] = (),
     fail_below: Annotated[
-        float | None, Parameter(help="Exit 4 if an interval lies entirely below this difference, such as -0.02.")
+        float | None,
+        Parameter(
+            help="Exit 4 if the gate fails with this limit for the mean and every view, such as -0.02; see gate."
+        ),
     ] = None,
     confidence: Annotated[float, Parameter(help="Coverage of the intervals.")] = 0.95,
     scorer: Annotated[
@@ -64,23 +69,48 @@ def diff(
     options = DiffOptions(
         views=chosen, margin=margin, correction=correction, confidence=confidence, allowed=tuple(allow)
     )
-    comparisons = [_compare(pair, scorer, options) for pair in _suite_pairs(runs) or (runs,)]
+    if fail_below is not None and not -1.0 < fail_below <= 0.0:
+        raise UsageError(
+            f"--fail-below {fail_below:g} is no loss between 0 and 1", hint="two points of loss are --fail-below=-0.02"
+        )
+    found = [_compare(pair, scorer, options, fail_below) for pair in _suite_pairs(runs) or (runs,)]
+    comparisons = [comparison for comparison, _ in found]
     if json:
         print_json(comparisons if _suite_pairs(runs) else comparisons[0])
     else:
         for comparison in comparisons:
             _show(comparison)
-    if fail_below is not None and any(comparison.lies_below(fail_below) for comparison in comparisons):
-        say(f"a difference lies below {100 * fail_below:+g} points")
-        return EXIT_BELOW
-    return 0
+    return 0 if fail_below is None else _say_verdicts(found, fail_below)
 
 
-def _compare(runs: "Sequence[Path]", scorer: str | None, options: "DiffOptions") -> "Comparison":
-    from eyechart.runs.compare import compare_runs, compare_views
+def _say_verdicts(found: "Sequence[tuple[Comparison, Gate | None]]", limit: float) -> int:
+    """Say every verdict of the gate, and return 4 where one is a failure; many runs fail by a claimed difference."""
+    has_failed = False
+    for comparison, gate in found:
+        is_below = comparison.lies_below(limit) if gate is None else gate.verdict == "fail"
+        has_failed = has_failed or is_below
+        if gate is not None:
+            say_gate(gate)
+    if has_failed:
+        say(f"a difference lies below {100 * limit:+g} points")
+    return EXIT_BELOW if has_failed else 0
 
-    sides, scorer_id = _read(runs, scorer)
-    return compare_views(sides[0], scorer_id, options) if len(sides) == 1 else compare_runs(sides, scorer_id, options)
+
+def _compare(
+    runs: "Sequence[Path]", scorer: str | None, options: "DiffOptions", fail_below: float | None
+) -> "tuple[Comparison, Gate | None]":
+    """Return a comparison, and the verdict of the gate where one is wanted and there are two sides."""
+    from eyechart.runs.compare import compare_runs, compare_views, view_sides
+    from eyechart.runs.gate import GateLimits, judge_sides
+
+    sides, scorer_id = read_sides(runs, scorer)
+    is_one_run = len(sides) == 1
+    comparison = compare_views(sides[0], scorer_id, options) if is_one_run else compare_runs(sides, scorer_id, options)
+    pair = view_sides(sides[0], options.views) if is_one_run else sides
+    if fail_below is None or len(pair) != _PAIR:
+        return comparison, None
+    limits = GateLimits(margin=-fail_below, view_margin=-fail_below)
+    return comparison, judge_sides(pair[1], pair[0], comparison, limits, () if is_one_run else options.views)
 
 
 def _suite_pairs(runs: "Sequence[Path]") -> list[tuple[Path, Path]]:
@@ -104,7 +134,7 @@ def _suite_pairs(runs: "Sequence[Path]") -> list[tuple[Path, Path]]:
     return [(runs[0] / name, runs[1] / name) for name in common]
 
 
-def _read(folders: "Sequence[Path]", scorer: str | None) -> "tuple[list[Side], str]":
+def read_sides(folders: "Sequence[Path]", scorer: str | None) -> "tuple[list[Side], str]":
     """Judge every run by one scorer and gather it; nothing is written into the run folders."""
     from eyechart.runs.cells import read_table
     from eyechart.runs.choosing import choose_scorer
@@ -220,11 +250,11 @@ def _show_differences(comparison: "Comparison") -> None:
 
 
 def _row(one: "Difference", kind: str) -> list[str]:
-    from eyechart.figures import format_contrast, format_p, is_significant
+    from eyechart.figures import format_contrast, format_p
 
     contrast = one.contrast
     where = "" if kind == "views" else f" on {one.view}"
-    star = " *" if is_significant(contrast) else ""
+    star = " *" if contrast.claimed else ""
     return [
         f"{contrast.condition} − {contrast.baseline}{where}",
         str(contrast.n_questions),

@@ -30,7 +30,6 @@ from eyechart.figures import (
     format_p,
     format_px,
 )
-from eyechart.runs.findings import is_claimed
 from eyechart.schema import Contrast
 from eyechart.stats.arrays import Bools
 from eyechart.stats.conditions import ScoreTable, contrasts_between
@@ -348,7 +347,7 @@ def _compare_row(study: Study, one: Side, two: Side, contrast: Contrast | None, 
         lost=count(wrong & other_right, Filter(right=(baseline,), wrong=(one.condition,))),
         both_wrong=count(wrong & other_wrong, Filter(wrong=(one.condition, baseline))),
         unscored=len(mine.table.questions) - n_paired,
-        is_significant=contrast is not None and is_claimed(contrast),
+        is_significant=contrast is not None and contrast.claimed,
         blocked_by=() if contrast is None else contrast.blocked_by,
     )
 

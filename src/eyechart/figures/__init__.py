@@ -32,7 +32,7 @@ from eyechart.figures._numbers import (
     format_px,
     format_size,
 )
-from eyechart.figures._series import accuracies, is_significant, main_contrasts, name_baseline, name_difference
+from eyechart.figures._series import accuracies, main_contrasts, name_baseline, name_difference
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,7 +53,6 @@ __all__ = [
     "format_percent",
     "format_px",
     "format_size",
-    "is_significant",
     "main_contrasts",
     "name_baseline",
     "name_difference",

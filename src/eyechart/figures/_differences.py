@@ -5,7 +5,6 @@ from math import ceil, floor
 from typing import TYPE_CHECKING
 
 from eyechart.figures._numbers import MINUS
-from eyechart.figures._series import is_significant
 from eyechart.figures._style import ACCENT, MUTED
 from eyechart.schema import Contrast
 
@@ -28,7 +27,7 @@ def draw_difference(axes: "Axes", place: float, contrast: Contrast, *, is_uprigh
         contrast: The difference.
         is_upright: Whether points go up rather than to the right.
     """
-    holds = is_significant(contrast)
+    holds = contrast.claimed
     colour = ACCENT if holds else MUTED
     middle = ([contrast.value], [place])
     if is_upright:
@@ -71,9 +70,9 @@ def difference_handles(contrasts: Sequence[Contrast]) -> "list[Line2D]":
     from matplotlib.lines import Line2D
 
     level = 1 - contrasts[0].confidence
-    has_p = any(contrast.p_adjusted is not None and not is_significant(contrast) for contrast in contrasts)
+    has_p = any(contrast.p_adjusted is not None and not contrast.claimed for contrast in contrasts)
     kinds = (
-        ("s", ACCENT, ACCENT, f"adjusted p < {level:.2g}", any(is_significant(contrast) for contrast in contrasts)),
+        ("s", ACCENT, ACCENT, f"claimed, adjusted p < {level:.2g}", any(contrast.claimed for contrast in contrasts)),
         ("o", "white", MUTED, "cannot be told from 0", has_p),
         ("x", "white", MUTED, "interval only", any(contrast.p_adjusted is None for contrast in contrasts)),
     )

@@ -65,16 +65,6 @@ def name_difference(contrast: Contrast, summary: Summary) -> str:
     return f"{contrast.condition} − {contrast.baseline}"
 
 
-def is_significant(contrast: Contrast) -> bool:
-    """Tell whether a difference is marked as one that holds, by the rule of the findings (``runs.findings``).
-
-    Its adjusted p lies below the level that belongs to the interval (0.05 for 95 %), the interval excludes 0, and
-    nothing blocks the contrast.
-    """
-    is_below = contrast.p_adjusted is not None and contrast.p_adjusted < 1 - contrast.confidence
-    return is_below and contrast.excludes_0 and not contrast.blocked_by
-
-
 def resolution_points(summary: Summary) -> tuple[Point, ...]:
     """Return original (at 1) and the downsampled views by linear scale, empty without a downsampled one."""
     found = accuracies(summary)

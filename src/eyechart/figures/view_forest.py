@@ -7,7 +7,6 @@ from eyechart.figures._differences import difference_handles, draw_difference, p
 from eyechart.figures._numbers import format_contrast, format_count, format_label, format_level, format_p
 from eyechart.figures._series import (
     count_note,
-    is_significant,
     list_note,
     main_contrasts,
     name_baseline,
@@ -101,5 +100,5 @@ def _draw_names(axes: "Axes", contrasts: tuple[Contrast, ...], names: Sequence[s
     axes.set_ylim(len(contrasts) - 0.4, -0.6)
     axes.set_yticks(range(len(contrasts)), labels=[format_label(name) for name in names])
     for label, contrast in zip(axes.get_yticklabels(), contrasts, strict=True):
-        label.set_fontweight("bold" if is_significant(contrast) else "normal")
+        label.set_fontweight("bold" if contrast.claimed else "normal")
     axes.spines["left"].set_visible(False)

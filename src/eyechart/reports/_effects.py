@@ -10,7 +10,6 @@ from eyechart.figures import (
     format_level,
     format_p,
     format_percent,
-    is_significant,
 )
 from eyechart.reports._codes import explain_codes
 from eyechart.reports._resolution import thresholds_table
@@ -94,7 +93,7 @@ def _plan(summary: Summary) -> Table:
                 _verdict(one),
             ),
             contrast=one.contrast,
-            is_significant=one.contrast is not None and is_significant(one.contrast),
+            is_significant=one.contrast is not None and one.contrast.claimed,
         )
         for one in results
     )
@@ -111,11 +110,13 @@ def _verdict(one: HypothesisResult) -> str:
     """Say what became of a hypothesis."""
     if one.contrast is None:
         return "not tested"
-    role = one.contrast.role or ""
+    role = one.contrast.standing or one.contrast.role or ""
     if one.contrast.blocked_by:
         return f"blocked by {', '.join(one.contrast.blocked_by)}"
-    if is_significant(one.contrast):
+    if one.contrast.claimed:
         return f"{role}: different"
+    if one.contrast.standing == "conditional":
+        return "conditional: different only if the missing answers are like the others"
     return f"{role}: equivalent" if one.is_equivalent else f"{role}: cannot be told apart"
 
 
@@ -149,7 +150,8 @@ def _effects(summary: Summary) -> Table:
         for one in effects
     )
     notes = (
-        "Each effect is a paired difference on the questions scored under both views, corrected within its name.",
+        "Each effect is a paired difference on the questions scored under both views.",
+        "A pair of the headline family has its p; others are secondary, corrected within their name, never claimed.",
         "Negative controls show identical pictures and are never corrected.",
         "Detectable: smallest difference, in points, found with a power of 80 % at this n and this many flips.",
         "Five points lost from 95 % and from 60 % are not comparable; see the chance-corrected accuracies.",
@@ -165,10 +167,11 @@ def _decompositions(summary: Summary) -> Table:
     rows = tuple(Row(f"{part.area_ratio:g}×", "", _decomposition_cells(part)) for part in parts)
     notes = (
         "Distraction: white ground − original. Canvas: crop − white ground, position and token count included.",
-        "The two add up exactly. Points; p in brackets after Holm over the three.",
+        "The two add up exactly. Points; p in brackets, for the pairs of the headline family the one of that family.",
         "Whole picture: share of questions whose crop reaches over the whole picture, where both parts are 0.",
         *(
-            f"At {part.area_ratio:g}× the split is order-dependent: context × canvas is not 0."
+            f"At {part.area_ratio:g}× the interval of context × canvas, which is not corrected, excludes 0: the split "
+            "may depend on the order."
             for part in parts
             if part.is_order_dependent
         ),
@@ -321,11 +324,11 @@ def _sensitivity_row(check: Sensitivity, names: Sequence[str]) -> Row:
 
 
 def _row(contrast: Contrast, cells: tuple[str, ...]) -> Row:
-    return Row(contrast.condition, "", cells, contrast=contrast, is_significant=is_significant(contrast))
+    return Row(contrast.condition, "", cells, contrast=contrast, is_significant=contrast.claimed)
 
 
 def _starred(contrast: Contrast) -> str:
-    return f"{format_contrast(contrast)} {SIGNIFICANT}" if is_significant(contrast) else format_contrast(contrast)
+    return f"{format_contrast(contrast)} {SIGNIFICANT}" if contrast.claimed else format_contrast(contrast)
 
 
 def _adjusted_p(contrast: Contrast) -> str:
@@ -340,7 +343,7 @@ def _points(share: float | None) -> str:
 
 def _marks(contrast: Contrast) -> str:
     blocked = [f"blocked by {code}" for code in contrast.blocked_by]
-    role = [contrast.role] if contrast.role else []
+    role = ["secondary"] if contrast.secondary else [] if contrast.standing is None else [contrast.standing]
     return ", ".join([*role, *blocked, *contrast.warnings])
 
 

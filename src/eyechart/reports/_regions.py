@@ -99,7 +99,7 @@ def _omnibus(grid: GridSummary) -> str:
 def region_table(grid: GridSummary) -> Table:
     """Return the heat map of a grid as text: rows and columns as they lie, each region with interval, n if they differ.
 
-    A star marks regions outside the family-wise band around the mean.
+    A star marks regions outside the family-wise band around the mean, where a dependence on the region is claimed.
     """
     columns = (
         Column("row", "row", is_number=False),
@@ -113,7 +113,10 @@ def region_table(grid: GridSummary) -> Table:
             "",
             (
                 f"row {row}",
-                *(_region(place[row, column], has_n=len(counts) != 1) for column in range(grid.columns)),
+                *(
+                    _region(place[row, column], has_n=len(counts) != 1, is_claimed=grid.claimed)
+                    for column in range(grid.columns)
+                ),
             ),
         )
         for row in range(grid.rows)
@@ -122,15 +125,16 @@ def region_table(grid: GridSummary) -> Table:
     notes = (
         "Rows and columns count from 0, from the top left.",
         f"{SIGNIFICANT} differs from the mean of the regions, by a band that holds for all regions together.",
+        "It stands only where a dependence on the region is claimed.",
     )
     return Table(f"Score in percent by region, {n}.", columns, rows, notes)
 
 
-def _region(cell: RegionCell, *, has_n: bool) -> str:
+def _region(cell: RegionCell, *, has_n: bool, is_claimed: bool) -> str:
     if cell.estimate is None:
         return "not scored"
     n = f" n={format_count(cell.estimate.n_questions)}" if has_n else ""
-    return f"{format_estimate(cell.estimate)}{n}{f' {SIGNIFICANT}' if cell.is_apart else ''}"
+    return f"{format_estimate(cell.estimate)}{n}{f' {SIGNIFICANT}' if cell.is_apart and is_claimed else ''}"
 
 
 def distance_table(grid: GridSummary) -> Table:

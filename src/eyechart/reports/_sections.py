@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from eyechart.figures import MISSING, format_count, format_percent, format_px, format_size, is_significant
+from eyechart.figures import MISSING, format_count, format_percent, format_px, format_size
 from eyechart.reports._expense import format_dollars
 from eyechart.reports._verdicts import Verdict, VerdictKind, verdict_of, verdict_of_code
 from eyechart.runs.findings import state
@@ -162,7 +162,7 @@ def _further(contrast: Contrast) -> str:
     if contrast.blocked_by:
         return ""
     flips = f"{format_count(contrast.gained)} gained, {format_count(contrast.lost)} lost"
-    if contrast.detectable is None or is_significant(contrast):
+    if contrast.detectable is None or contrast.claimed:
         return f"{flips}."
     return f"{flips}; this n finds {100 * contrast.detectable:.1f} points with a power of 80 %."
 

@@ -14,7 +14,6 @@ from eyechart.figures import (
     format_percent,
     format_px,
     format_size,
-    is_significant,
     main_contrasts,
     name_baseline,
 )
@@ -122,7 +121,7 @@ def render_table(summary: Summary) -> Table:
             cells=tuple(cell(fact) for _, cell in columns),
             estimate=fact.estimate,
             contrast=fact.contrast,
-            is_significant=fact.contrast is not None and is_significant(fact.contrast),
+            is_significant=fact.contrast is not None and fact.contrast.claimed,
         )
         for fact in facts
     )
@@ -149,7 +148,7 @@ def render_further_contrasts(summary: Summary) -> Table:
             family="",
             cells=_further_cells(contrast),
             contrast=contrast,
-            is_significant=is_significant(contrast),
+            is_significant=contrast.claimed,
         )
         for contrast in further
     )
@@ -161,7 +160,7 @@ def render_further_contrasts(summary: Summary) -> Table:
 def _further_cells(contrast: Contrast) -> tuple[str, ...]:
     """Return the cells of one further contrast."""
     subset = f" ({contrast.subset})" if contrast.subset else ""
-    star = f" {SIGNIFICANT}" if is_significant(contrast) else ""
+    star = f" {SIGNIFICANT}" if contrast.claimed else ""
     return (
         f"{contrast.condition} − {contrast.baseline}{subset}",
         format_count(contrast.n_questions),
@@ -250,7 +249,7 @@ def _difference_cell(fact: _Facts, compared: Collection[str]) -> str:
     if fact.contrast is None and fact.condition.condition in compared:
         return "baseline"
     text = format_contrast(fact.contrast)
-    return f"{text} {SIGNIFICANT}" if fact.contrast is not None and is_significant(fact.contrast) else text
+    return f"{text} {SIGNIFICANT}" if fact.contrast is not None and fact.contrast.claimed else text
 
 
 def _p_cell(contrast: Contrast | None) -> str:
@@ -327,7 +326,23 @@ def _p_notes(contrasts: list[Contrast]) -> list[str]:
     families = ", ".join(dict.fromkeys(contrast.family for contrast in tested if contrast.family))
     level = 1 - tested[0].confidence
     note = (
-        f"p: {methods}, adjusted by {correction} over {families}; {SIGNIFICANT} where p is below {level:.2g} and the "
-        "interval, which is not adjusted, excludes 0."
+        f"p: {methods}, adjusted by {correction} over {families}, the largest over all ways to fill in missing "
+        f"answers; {SIGNIFICANT} where a difference is claimed: p is below {level:.2g}, the interval, which is not "
+        "adjusted, excludes 0, and the run is finished."
     )
-    return [note]
+    return [note, *_bound_notes(contrasts)]
+
+
+def _bound_notes(contrasts: list[Contrast]) -> list[str]:
+    """Return the worst-case bounds of the contrasts that lack answers, and the p if those are like the others."""
+    lacking = [
+        f"{one.condition} {_signed(one.bound_low)} to {_signed(one.bound_high)}"
+        + ("" if one.p_if_like_others is None else f" (p {format_p(one.p_if_like_others)} if they are like the others)")
+        for one in contrasts
+        if one.bound_low is not None and one.bound_high is not None and one.bound_low < one.bound_high
+    ]
+    return [f"Whatever the missing answers are, in points: {'; '.join(lacking)}."] if lacking else []
+
+
+def _signed(share: float) -> str:
+    return f"{100 * share:+.1f}".replace("-", "−")

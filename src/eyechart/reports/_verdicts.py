@@ -1,8 +1,8 @@
-"""The verdict on a comparison, in one of four fixed phrases."""
+"""The verdict on a comparison, in one of a few fixed phrases."""
 
 from typing import Literal
 
-from eyechart.runs.findings import BLOCKED, CANNOT_TELL, is_claimed
+from eyechart.runs.findings import BLOCKED, CANNOT_TELL, CONDITIONAL
 from eyechart.schema import Contrast, Value
 
 VerdictKind = Literal["holds", "open", "untested", "blocked"]
@@ -15,10 +15,17 @@ class Verdict(Value, frozen=True):
     words: str
 
 
+_UNCLAIMED = {
+    "interim": Verdict("untested", "interim: the run is not finished"),
+    "conditional": Verdict("open", "holds only if the missing answers are like the others"),
+}
+_SECONDARY = Verdict("untested", "secondary: outside the headline family")
+
+
 def verdict_of(contrast: Contrast) -> Verdict:
     """Return the verdict on one contrast.
 
-    ``holds``: the adjusted p lies below the level and the interval excludes 0. ``cannot be told apart``: it was tested
+    ``holds``: the record says that it is claimed. ``cannot be told apart``: it was tested
     and does not hold. ``cannot be told apart: too few to test``: it has an interval only. ``blocked: CODE``: a rule
     forbids the comparison.
 
@@ -29,8 +36,12 @@ def verdict_of(contrast: Contrast) -> Verdict:
     """
     if contrast.blocked_by:
         return Verdict("blocked", f"blocked: {', '.join(contrast.blocked_by)}")
-    if is_claimed(contrast):
+    if contrast.claimed:
         return Verdict("holds", "holds")
+    if contrast.standing in _UNCLAIMED:
+        return _UNCLAIMED[contrast.standing]
+    if contrast.secondary:
+        return _SECONDARY
     if contrast.p_adjusted is None:
         return Verdict("untested", "cannot be told apart: too few to test")
     return Verdict("open", "cannot be told apart")
@@ -45,4 +56,6 @@ def verdict_of_code(code: str) -> Verdict:
     """
     if code == BLOCKED:
         return Verdict("blocked", "blocked")
+    if code == CONDITIONAL:
+        return _UNCLAIMED["conditional"]
     return Verdict("open", "cannot be told apart") if code == CANNOT_TELL else Verdict("holds", "holds")

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-import msgspec
 import numpy as np
 
 from eyechart.runs.cells import AskedQuestion, RunTable
 from eyechart.runs.effects import with_detectable
 from eyechart.schema import Contrast, Estimate, GroupTest
 from eyechart.stats.breakdown import interaction_p
+from eyechart.stats.claims import adjust_family
 from eyechart.stats.conditions import ScoreTable, accuracy_by_condition, contrasts_between
 from eyechart.stats.corrections import adjust
 from eyechart.stats.paired import subtract
@@ -77,6 +77,7 @@ def _subset(scores: ScoreTable, labels: Sequence[str], group: str, name: str) ->
         chance=None if scores.chance is None else np.asarray(scores.chance)[rows],
         scorer=scores.scorer,
         subset=name,
+        filled=scores.bounds.at(rows),
     )
 
 
@@ -91,15 +92,9 @@ def _discordance(contrast: Contrast) -> float:
 
 
 def _adjusted(found: Sequence[Contrast], grouping: str) -> list[Contrast]:
-    tested = [one for one in found if one.p is not None]
-    p = iter(adjust(np.array([one.p for one in tested], dtype=np.float64), "benjamini-hochberg").tolist())
-    family = f"effects by {grouping}, {len(tested)} tests, exploratory"
-    return [
-        one
-        if one.p is None
-        else msgspec.structs.replace(one, p_adjusted=next(p), correction="benjamini-hochberg", family=family)
-        for one in found
-    ]
+    n_tested = sum(one.p is not None for one in found)
+    family = f"effects by {grouping}, {n_tested} tests, exploratory"
+    return list(adjust_family(found, "benjamini-hochberg", family).contrasts)
 
 
 def _tests(scores: ScoreTable, grouping: str, labels: Sequence[str], contrasts: Sequence[Contrast]) -> list[GroupTest]:

@@ -29,9 +29,12 @@ from eyechart.schema import (
 from eyechart.scorers.option_letter.copied_text import copied_option, may_copy
 from eyechart.seen.ledger import cut_of
 from eyechart.stats.arrays import Bools, Floats
+from eyechart.stats.missing import ScoreBounds
 from eyechart.stats.option_order import OrderPair
 from eyechart.stats.repeats import average_repeats
 
+NOT_RECORDED = "not-recorded@1"
+"""Prompt of answers that were given elsewhere and are read from a file: nothing more will come."""
 # What VLMEvalKit writes where it replaced an answer it could not read by a random option.
 Slot = tuple[int, int, int]
 """Question, condition and slot: the place of one answer in a run."""
@@ -235,6 +238,28 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
             if cell.value is not None:
                 values[key], present[key] = cell.value, True
         return average_repeats(values, present)
+
+    def bounds(self) -> ScoreBounds:
+        """Return (n_questions, n_conditions) bounds of the scores, whatever the missing answers and repeats are.
+
+        What was not planned was not asked; nor was an answer that nobody can score, since its right option is unknown.
+        """
+        shape = (len(self.questions), len(self.conditions), self.n_slots)
+        lowest, highest, asked = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=np.bool_)
+        for key, cell in self.cells.items():
+            if cell.value is None and cell.is_answered and cell.verdict is not None:
+                continue
+            lowest[key], highest[key] = (0.0, 1.0) if cell.value is None else (cell.value, cell.value)
+            asked[key] = True
+        means, is_asked = average_repeats(lowest, asked)
+        return ScoreBounds(means, average_repeats(highest, asked)[0], is_asked)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether every request has an answer or an error with which a start gave it up; a file of answers has."""
+        return self.run.prompt_id == NOT_RECORDED or all(
+            cell.ending is not None or cell.value is not None for cell in self.cells.values()
+        )
 
     def shares(self, keys: Iterable[Slot]) -> Floats:
         """Return (n_questions, n_conditions) shares in [0, 1] of a question's cells that are among the given ones."""

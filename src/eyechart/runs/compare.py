@@ -20,14 +20,16 @@ from eyechart.runs.pairing import ONE_VIEW, Paired, Side, check_pairing, pair_si
 from eyechart.runs.readings import OF_UNREAD
 from eyechart.schema import Contrast, Estimate, Value
 from eyechart.stats.arrays import Bools, Floats
+from eyechart.stats.claims import Made, adjust_family, decide_all
 from eyechart.stats.clusters import Clusters, find_clusters
 from eyechart.stats.codes import Code
-from eyechart.stats.composite import compare_models
-from eyechart.stats.conditions import ScoreTable, accuracy_by_condition, can_test, contrasts_between
-from eyechart.stats.corrections import Correction, adjust
-from eyechart.stats.equivalence import equivalence
+from eyechart.stats.composite import compare_models, mean_gap_bounds
+from eyechart.stats.conditions import ScoreTable, accuracy_by_condition, contrasts_between
+from eyechart.stats.corrections import Correction
+from eyechart.stats.equivalence import equivalence, worst_equivalence
 from eyechart.stats.findings import Finding, Level
-from eyechart.stats.rank import rank_models
+from eyechart.stats.missing import ScoreBounds, gap_bounds
+from eyechart.stats.rank import RankSets, rank_models
 
 MAX_T = "max-t step-down"
 # Runs that lack more of the answers would leave little to compare the others on.
@@ -37,7 +39,10 @@ _TWO = 2
 
 
 class Equivalence(Value, frozen=True, kw_only=True):
-    """Whether a difference lies inside ±``margin``: the larger p of two one-sided tests, and its interval."""
+    """Whether a difference lies inside ±``margin``: the larger p of two one-sided tests, and its interval.
+
+    The p holds whatever the missing answers are; the interval is that of the answers that came back.
+    """
 
     margin: float
     p: float
@@ -116,8 +121,11 @@ class Comparison(Value, frozen=True, kw_only=True):
     left_out: tuple[str, ...] = ()
 
     def lies_below(self, limit: float) -> bool:
-        """Whether the interval of any difference lies entirely below ``limit``; without an interval none does."""
-        return any(one.contrast.high is not None and one.contrast.high < limit for one in self.differences)
+        """Whether any difference is claimed, and its interval lies entirely below ``limit``."""
+        return any(
+            one.contrast.claimed and one.contrast.high is not None and one.contrast.high < limit
+            for one in self.differences
+        )
 
 
 class DiffOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -157,9 +165,7 @@ def compare_views(side: Side, scorer: str, options: DiffOptions) -> Comparison:
             f"{len(options.views) or 'no'} views of one run are named",
             hint="name two, for example --views original,crop_3x, or a second run",
         )
-    first, second = options.views
-    pair = [_one_view(side, name) for name in (first, second)]
-    paired = pair_sides(pair)
+    paired = pair_sides(view_sides(side, options.views))
     return _compare(
         paired, scorer, options, kind="views", blocking=blocking_answers([(side.label, side.table)], options.views)
     )
@@ -201,6 +207,15 @@ def compare_runs(sides: Sequence[Side], scorer: str, options: DiffOptions) -> Co
     return msgspec.structs.replace(compared, left_out=left_out)
 
 
+def view_sides(side: Side, views: Sequence[str]) -> list[Side]:
+    """Return views of one run as sides, under a name that they share.
+
+    Raises:
+        StatisticsError: If the run has no such condition.
+    """
+    return [_one_view(side, name) for name in views]
+
+
 def _one_view(side: Side, condition: str) -> Side:
     """Return one condition of a run as a side, under a name that both sides share."""
     table = side.table
@@ -225,10 +240,12 @@ def _compare(
     clusters = find_clusters(paired.image_groups)
     is_used = np.asarray(paired.present.any(axis=(1, 2)), dtype=np.bool_) | (kind != "ranks")
     differences, family = _differences(paired, clusters, scorer, options)
-    ranks: tuple[Rank, ...] = ()
     if kind == "ranks":
-        ranks, differences, family = _rank(paired, clusters, scorer, options, differences)
+        differences, family = _rank(paired, clusters, options, differences)
     warned = [_warned(one, rules) for one in differences]
+    read = _read_otherwise(paired, warned, options)
+    made: Made = "exploratory" if paired.is_finished else "interim"
+    decided = _with_contrasts(read, decide_all([one.contrast for one in read], made))
     return Comparison(
         kind=kind,
         sides=tuple(side.label for side in paired.sides),
@@ -237,8 +254,8 @@ def _compare(
         n_questions=int(is_used.sum()),
         n_clusters=len(set(np.asarray(paired.image_groups)[is_used].tolist())),
         accuracies=_accuracies(paired, scorer, options.confidence),
-        differences=_read_otherwise(paired, warned, options),
-        ranks=ranks,
+        differences=decided,
+        ranks=_ranks(paired, decided, scorer, options.confidence) if kind == "ranks" else (),
         rules=tuple(Rule(code=str(rule.code), level=rule.level, message=rule.message) for rule in rules),
         allowed=options.allowed,
         family=family,
@@ -260,10 +277,12 @@ def _differences(
         names = (paired.sides[second].label, paired.sides[first].label)
         for index, view in enumerate(paired.views):
             values, present = paired.values[:, index, [second, first]], paired.present[:, index, [second, first]]
-            table = ScoreTable(values, present, paired.image_groups, names, scorer=scorer)
+            filled = paired.filled.at((slice(None), index, np.array([second, first])))
+            table = ScoreTable(values, present, paired.image_groups, names, scorer=scorer, filled=filled)
             for contrast in contrasts_between(table, [names], confidence=options.confidence):
                 change, both = _change(values, present)
-                found.append(_difference(view, contrast, change, both, clusters, options))
+                gap = gap_bounds(filled, np.array([0]), np.array([1])).at((slice(None), 0))
+                found.append(_difference(view, contrast, change, both, gap, clusters, options))
         if len(paired.views) > 1:
             found += _mean_difference(paired, (second, first), clusters, scorer, options)
     return _corrected(found, options.correction)
@@ -275,14 +294,16 @@ def _mean_difference(
     """Return the difference over all views, one number per question."""
     values, present = paired.values[..., list(pair)], paired.present[..., list(pair)]
     names = (paired.sides[pair[0]].label, paired.sides[pair[1]].label)
-    contrast = compare_models(values, present, paired.image_groups, names, confidence=options.confidence)
+    filled = paired.filled.at((slice(None), slice(None), np.array(pair)))
+    contrast = compare_models(values, present, paired.image_groups, names, confidence=options.confidence, filled=filled)
     if contrast is None:
         return []
     both = present.all(axis=2)
     n_views = np.count_nonzero(both, axis=1)
     change = np.where(both, values[..., 0] - values[..., 1], 0.0).sum(axis=1) / np.maximum(n_views, 1)
     named = msgspec.structs.replace(contrast, scorer=scorer)
-    return [_difference(MEAN_OVER_VIEWS, named, change, np.asarray(n_views > 0), clusters, options)]
+    gap = mean_gap_bounds(filled)
+    return [_difference(MEAN_OVER_VIEWS, named, change, np.asarray(n_views > 0), gap, clusters, options)]
 
 
 def _change(values: Floats, present: Bools) -> tuple[Floats, Bools]:
@@ -291,88 +312,116 @@ def _change(values: Floats, present: Bools) -> tuple[Floats, Bools]:
 
 
 def _difference(
-    view: str, contrast: Contrast, change: Floats, both: Bools, clusters: Clusters, options: DiffOptions
+    view: str,
+    contrast: Contrast,
+    change: Floats,
+    both: Bools,
+    gap: ScoreBounds,
+    clusters: Clusters,
+    options: DiffOptions,
 ) -> Difference:
     if options.margin is None:
         return Difference(view=view, contrast=contrast)
     alpha = 1.0 - options.confidence
     table = equivalence(change, both, clusters, options.margin, alpha=alpha)
+    p = worst_equivalence(table, gap, clusters, alpha=alpha)
     tested = Equivalence(
         margin=options.margin,
-        p=float(table.p),
+        p=p,
         low=float(table.low),
         high=float(table.high),
         confidence=round(1.0 - 2.0 * alpha, 10),
-        is_equivalent=bool(table.is_equivalent),
+        is_equivalent=p <= alpha,
     )
     return Difference(view=view, contrast=contrast, equivalence=tested)
 
 
 def _corrected(found: Sequence[Difference], correction: Correction) -> tuple[tuple[Difference, ...], str]:
     """Return the differences with p adjusted over all that have one, and the name of the family."""
-    tested = [one.contrast.p for one in found if one.contrast.p is not None]
-    family = f"{correction} over {len(tested)} difference{'' if len(tested) == 1 else 's'}"
-    adjusted = iter(adjust(np.array(tested, dtype=np.float64), correction).tolist())
-    return (
-        tuple(
-            one
-            if one.contrast.p is None
-            else msgspec.structs.replace(
-                one,
-                contrast=msgspec.structs.replace(
-                    one.contrast, p_adjusted=next(adjusted), correction=correction, family=family
-                ),
-            )
-            for one in found
-        ),
-        family,
+    n_tested = sum(one.contrast.p is not None for one in found)
+    family = f"{correction} over {n_tested} difference{'' if n_tested == 1 else 's'}"
+    return _with_contrasts(found, adjust_family([one.contrast for one in found], correction, family).contrasts), family
+
+
+def _with_contrasts(differences: Iterable[Difference], contrasts: Iterable[Contrast]) -> tuple[Difference, ...]:
+    return tuple(
+        msgspec.structs.replace(one, contrast=contrast) for one, contrast in zip(differences, contrasts, strict=True)
     )
 
 
 def _rank(
-    paired: Paired, clusters: Clusters, scorer: str, options: DiffOptions, differences: Iterable[Difference]
-) -> tuple[tuple[Rank, ...], tuple[Difference, ...], str]:
-    """Return rank sets over the mean of the views, with every pair's p adjusted by max-t in place of the correction."""
+    paired: Paired, clusters: Clusters, options: DiffOptions, differences: Iterable[Difference]
+) -> tuple[tuple[Difference, ...], str]:
+    """Return the differences of all pairs over the mean of the views, p adjusted by max-t."""
+    values, present = _means(paired)
+    labels = tuple(side.label for side in paired.sides)
+    sets = rank_models(values, present, clusters, confidence=options.confidence)
+    family = f"{MAX_T} over {len(labels) * (len(labels) - 1) // 2} pairs on {' and '.join(paired.views)}"
+    wanted = MEAN_OVER_VIEWS if len(paired.views) > 1 else paired.views[0]
+    shown = [one for one in differences if one.view == wanted]
+    return _with_contrasts(shown, adjust_pairs([one.contrast for one in shown], labels, sets, family)), family
+
+
+def _means(paired: Paired) -> tuple[Floats, Bools]:
+    """Return (n_common, n_sides) means over the views, on the questions that every side answered in every view."""
     complete = np.asarray(paired.present.all(axis=(1, 2)), dtype=np.bool_)
     values = np.where(complete[:, None], paired.values.mean(axis=1), 0.0)
-    present = np.asarray(np.repeat(complete[:, None], len(paired.sides), axis=1), dtype=np.bool_)
+    return values, np.repeat(complete[:, None], len(paired.sides), axis=1)
+
+
+def adjust_pairs(
+    contrasts: Sequence[Contrast], labels: Sequence[str], sets: RankSets, family: str
+) -> tuple[Contrast, ...]:
+    """Return the contrasts of all pairs of models with p adjusted by max-t.
+
+    Where answers are missing, p is at least that of Holm over the largest p of all fillings.
+
+    Args:
+        contrasts: The pairs, on the questions that all models answered.
+        labels: Names of the models, in the order of ``sets``.
+        sets: Their ranks.
+        family: Name of the family.
+    """
+    has_gap = any(one.n_missing or one.bound_low != one.bound_high for one in contrasts)
+    found = []
+    for one in adjust_family(contrasts, "holm", family).contrasts:
+        if one.p is None:
+            found.append(one)
+            continue
+        p = float(sets.p_adjusted[labels.index(one.condition), labels.index(one.baseline)])
+        worst = max(p, one.p_adjusted or p) if has_gap else p
+        found.append(msgspec.structs.replace(one, p_adjusted=worst, p_if_like_others=p, correction=MAX_T))
+    return tuple(found)
+
+
+def places_of(labels: Sequence[str], contrasts: Iterable[Contrast]) -> dict[str, tuple[int, int]]:
+    """Return the best and worst place of every model: A stands above B if and only if that is claimed of the pair.
+
+    Example:
+        >>> places_of(["a", "b"], ())
+        {'a': (1, 2), 'b': (1, 2)}
+    """
+    above = dict.fromkeys(labels, 0)
+    below = dict.fromkeys(labels, 0)
+    for one in contrasts:
+        if one.claimed:
+            winner, loser = (one.condition, one.baseline)[:: 1 if one.value > 0 else -1]
+            above[loser] += 1
+            below[winner] += 1
+    return {label: (1 + above[label], len(labels) - below[label]) for label in labels}
+
+
+def _ranks(paired: Paired, differences: Iterable[Difference], scorer: str, confidence: float) -> tuple[Rank, ...]:
+    """Return the places that the claimed differences of pairs allow, beside accuracies over the mean of the views."""
+    values, present = _means(paired)
     labels = tuple(side.label for side in paired.sides)
     table = ScoreTable(values, present, paired.image_groups, labels, scorer=scorer)
-    sets = rank_models(values, np.asarray(present), clusters, confidence=options.confidence)
-    estimates = accuracy_by_condition(table, confidence=options.confidence)
-    is_tested = can_test(sets.n_questions, has_interval=estimates[0].interval is not None)
+    places = places_of(labels, [one.contrast for one in differences])
     ranks = [
-        Rank(
-            label=estimate.condition,
-            accuracy=estimate,
-            best=int(sets.best[index]) if is_tested else 1,
-            worst=int(sets.worst[index]) if is_tested else len(labels),
-        )
-        for index, estimate in enumerate(estimates)
+        Rank(label=one.condition, accuracy=one, best=places[one.condition][0], worst=places[one.condition][1])
+        for one in accuracy_by_condition(table, confidence=confidence)
     ]
-    n_pairs = len(labels) * (len(labels) - 1) // 2
-    family = f"{MAX_T} over {n_pairs} pairs on {' and '.join(paired.views)}"
-    wanted = MEAN_OVER_VIEWS if len(paired.views) > 1 else paired.views[0]
-    pairs = {
-        (labels[second], labels[first]): float(sets.p_adjusted[first, second])
-        for first, second in combinations(range(len(labels)), 2)
-    }
-    shown = [one for one in differences if one.view == wanted]
-    adjusted = tuple(
-        one
-        if one.contrast.p is None
-        else msgspec.structs.replace(
-            one,
-            contrast=msgspec.structs.replace(
-                one.contrast,
-                p_adjusted=pairs[one.contrast.condition, one.contrast.baseline],
-                correction=MAX_T,
-                family=family,
-            ),
-        )
-        for one in shown
-    )
-    return tuple(sorted(ranks, key=lambda rank: (rank.best, rank.worst, rank.label))), adjusted, family
+    return tuple(sorted(ranks, key=lambda rank: (rank.best, rank.worst, rank.label)))
 
 
 def _accuracies(paired: Paired, scorer: str, confidence: float) -> tuple[Estimate, ...]:

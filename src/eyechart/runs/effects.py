@@ -45,8 +45,10 @@ def named_views(table: RunTable) -> dict[str, View]:
     return {name: parse_view(name) for name in table.conditions if table.view_of[name] == name}
 
 
-def estimate_effects(scores: ScoreTable, views: Mapping[str, View]) -> tuple[Contrast, ...]:
+def estimate_effects(scores: ScoreTable, views: Mapping[str, View], *, n_comparisons: int = 1) -> tuple[Contrast, ...]:
     """Return every named effect that the views allow, with its smallest detectable size.
+
+    That is at the correction of the headline family, of ``n_comparisons`` tests.
 
     Interactions context × canvas stand behind them. p is corrected within each name; see ``stats.estimands``.
     """
@@ -56,7 +58,7 @@ def estimate_effects(scores: ScoreTable, views: Mapping[str, View]) -> tuple[Con
         for ratio in sorted({view.area_ratio for view in views.values() if isinstance(view, Crop)})
         if (contrast := _interaction(scores, views, ratio)) is not None
     ]
-    return (*(with_detectable(one, scores) for one in named), *interactions)
+    return (*(with_detectable(one, scores, n_comparisons=n_comparisons) for one in named), *interactions)
 
 
 def decompositions(
@@ -128,13 +130,16 @@ def estimate_shares(scores: ScoreTable, views: Mapping[str, View]) -> tuple[Esti
     return (*found, *_robustness(scores, shown))
 
 
-def with_detectable(contrast: Contrast, scores: ScoreTable, discordance: float | None = None) -> Contrast:
+def with_detectable(
+    contrast: Contrast, scores: ScoreTable, discordance: float | None = None, *, n_comparisons: int = 1
+) -> Contrast:
     """Return the contrast with the smallest difference that as many questions detect with a power of 80 %.
 
     Args:
         contrast: A contrast of two conditions of the table.
         scores: The scores behind it.
         discordance: Share of questions whose score differs; that of the contrast if left out.
+        n_comparisons: Size of the family whose correction the star uses, at its first and hardest step.
     """
     n = contrast.n_questions
     share = (contrast.gained + contrast.lost) / n if discordance is None and n else discordance or 0.0
@@ -143,7 +148,8 @@ def with_detectable(contrast: Contrast, scores: ScoreTable, discordance: float |
     columns = np.array([scores.column(contrast.condition)]), np.array([scores.column(contrast.baseline)])
     change, both = subtract(scores.values, scores.present, *columns)
     inflation = float(read_pilot(change, both, scores.clusters).variance_inflation[0])
-    design = Design(alpha=round(1.0 - contrast.confidence, 10), variance_inflation=inflation)
+    alpha = round(1.0 - contrast.confidence, 10)
+    design = Design(alpha=alpha, n_comparisons=max(n_comparisons, 1), variance_inflation=inflation)
     return msgspec.structs.replace(contrast, detectable=detectable_difference(n, share, design))
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+import msgspec
+
 from eyechart.schema import ConditionSummary, Contrast, Finding
 from eyechart.stats.conditions import Pair
 
@@ -11,8 +13,25 @@ LOWER = "LOWER"
 CROSSOVER = "CROSSOVER"
 CANNOT_TELL = "CANNOT_TELL"
 BLOCKED = "BLOCKED"
+CONDITIONAL = "CONDITIONAL"
 
 _SMALLEST_PRINTED_P = 0.0001
+_ASK_AGAIN = "the same run command asks what is missing, --ask-again also what failed for good"
+_UNBLOCKED_BY = {
+    "MNAR": _ASK_AGAIN,
+    "MISSING_BY_VIEW": _ASK_AGAIN,
+    "SUBSET_MISMATCH": "ask the same questions under both views",
+    "UNPARSED_BY_VIEW": "read the answers with another scorer, or ask for an answer that can be read",
+    "UNREADABLE_BY_VIEW": "read the answers with another scorer, or ask for an answer that can be read",
+    "VIEW_COLLAPSE": "choose views whose pictures differ more",
+    "SAME_PICTURE": "choose views whose pictures differ more",
+    "PROMPT_MIX": "ask both sides in the same words",
+    "DIFFERENT_PROMPTS": "ask both sides in the same words",
+    "RANDOM_FILL": "score the raw answers",
+    "HETEROGENEOUS_SETTINGS": "ask both sides with the same settings",
+    "JUDGE_DRIFT": "judge both sides by the same judge",
+    "DUP_ROWS": "run again in a new folder",
+}
 
 
 class Statement(NamedTuple):
@@ -26,11 +45,13 @@ class Statement(NamedTuple):
 def find(
     contrasts: Iterable[Contrast], conditions: Iterable[ConditionSummary], controls: Iterable[Pair] = ()
 ) -> tuple[Finding, ...]:
-    """Return one sentence per contrast that is no negative control, claims before what cannot be told apart.
+    """Return one sentence per contrast of the headline family, claims before what cannot be told apart.
 
-    A difference is claimed only if its adjusted p lies below 1 − confidence and its interval excludes 0. A picture
-    with fewer pixels that does better than the whole original is a ``CROSSOVER``: the model loses by being shown more
-    pixels than it can use. Where the difference cannot be claimed, the sentence still names such a picture.
+    A difference is claimed where its record says so (``Contrast.claimed``, made by ``stats.claims``). One that would be
+    claimed only if the missing answers are like the others is ``CONDITIONAL``. There is no sentence about a contrast
+    outside the family, or of a run that is not finished. A picture with fewer pixels that does better than the whole
+    original is a ``CROSSOVER``: the model loses by being shown more pixels than it can use. Where the difference cannot
+    be claimed, the sentence still names such a picture.
 
     Args:
         contrasts: The contrasts, with what blocks them.
@@ -41,7 +62,7 @@ def find(
         >>> contrast = Contrast(
         ...     name="paired difference", condition="downsample_0_5", baseline="original",
         ...     value=0.1, low=0.04, high=0.16, n_questions=200, n_clusters=180, gained=24, lost=4, method="",
-        ...     p=0.0002, p_adjusted=0.0004,
+        ...     p=0.0002, p_adjusted=0.0004, claimed=True,
         ... )
         >>> half = ConditionSummary("downsample_0_5", "downsample_0_5", "downsample", linear_scale=0.5)
         >>> find([contrast], [half])[0].code
@@ -49,7 +70,13 @@ def find(
     """
     shown = {condition.condition: condition for condition in conditions}
     is_control = {frozenset(pair) for pair in controls}
-    found = [_finding(one, shown) for one in contrasts if frozenset((one.condition, one.baseline)) not in is_control]
+    found = [
+        _finding(one, shown)
+        for one in contrasts
+        if frozenset((one.condition, one.baseline)) not in is_control
+        and not one.secondary
+        and one.standing != "interim"
+    ]
     return tuple(sorted(found, key=lambda finding: finding.code == CANNOT_TELL))
 
 
@@ -74,15 +101,17 @@ def state(contrast: Contrast, conditions: Mapping[str, ConditionSummary]) -> Sta
         >>> contrast = Contrast(
         ...     name="paired difference", condition="crop_3x", baseline="original",
         ...     value=-0.1, low=-0.16, high=-0.04, n_questions=200, n_clusters=180, gained=4, lost=24, method="",
-        ...     p=0.0002, p_adjusted=0.0004,
+        ...     p=0.0002, p_adjusted=0.0004, claimed=True,
         ... )
         >>> state(contrast, {}).claim
         'crop_3x scores 10.0 points below original'
     """
     if contrast.blocked_by:
         names = f"{contrast.condition} and {contrast.baseline}"
-        return Statement(BLOCKED, f"{names} are not compared", ", ".join(contrast.blocked_by))
-    if not is_claimed(contrast):
+        return Statement(BLOCKED, f"{names} are not compared", _blocked(contrast))
+    if contrast.standing == "conditional":
+        return _conditional(contrast)
+    if not contrast.claimed:
         return _open(contrast, conditions)
     points = f"{abs(100 * contrast.value):.1f} points"
     if contrast.value < 0:
@@ -114,11 +143,30 @@ def _open(contrast: Contrast, conditions: Mapping[str, ConditionSummary]) -> Sta
     return Statement(CANNOT_TELL, f"{names} cannot be told apart", f"{_numbers(contrast)}{note}")
 
 
-def is_claimed(contrast: Contrast) -> bool:
-    """Whether a difference may be claimed: significant after correction, and the interval excludes 0."""
-    alpha = round(1 - contrast.confidence, 10)  # 1 - 0.95 is a little more than 0.05
-    is_significant = contrast.p_adjusted is not None and contrast.p_adjusted < alpha
-    return is_significant and contrast.excludes_0 and not contrast.blocked_by
+def _blocked(contrast: Contrast) -> str:
+    """Return what blocks a contrast, and what would unblock it."""
+    parts = [", ".join(contrast.blocked_by)]
+    ways = dict.fromkeys(_UNBLOCKED_BY[code] for code in contrast.blocked_by if code in _UNBLOCKED_BY)
+    if contrast.n_missing and _ASK_AGAIN not in ways:
+        ways[_ASK_AGAIN] = None
+    if _ASK_AGAIN in ways:
+        parts.append(f"{_count(contrast.n_missing, 'question')} without an answer on one side or both")
+    return "; ".join([*parts, *ways])
+
+
+def _conditional(contrast: Contrast) -> Statement:
+    """Return what is said of a difference that only the missing answers could undo."""
+    side = "above" if contrast.value > 0 else "below"
+    points = f"{abs(100 * contrast.value):.1f} points"
+    claim = (
+        f"If the missing answers are like the others, {contrast.condition} scores {points} {side} {contrast.baseline}"
+    )
+    evidence = _numbers(msgspec.structs.replace(contrast, p_adjusted=contrast.p_if_like_others))
+    if contrast.bound_low is not None and contrast.bound_high is not None:
+        low, high = _points(contrast.bound_low), _points(contrast.bound_high)
+        evidence += f"; whatever they are: {low} to {high} points, p {_p(contrast.p_adjusted or 1.0)}"
+    missing = f"{_count(contrast.n_missing, 'question')} without an answer on one side or both"
+    return Statement(CONDITIONAL, claim, f"{evidence}; {missing}; {_ASK_AGAIN}")
 
 
 def is_crossover(contrast: Contrast, conditions: Mapping[str, ConditionSummary]) -> bool:

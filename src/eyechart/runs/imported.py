@@ -8,6 +8,7 @@ from types import MappingProxyType
 import msgspec
 
 from eyechart.errors import UsageError
+from eyechart.runs.cells import NOT_RECORDED
 from eyechart.runs.folders import Destination, Origin, find_or_create
 from eyechart.runs.plan import Plan, PlanOptions, plan_id_of
 from eyechart.runs.store import RunStore
@@ -23,7 +24,6 @@ from eyechart.schema import (
 )
 
 PROVIDER = "imported"
-NOT_RECORDED = "not-recorded@1"
 _VIEW = "original"
 
 

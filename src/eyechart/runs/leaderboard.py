@@ -1,6 +1,7 @@
 """Published results and own runs on one board: one averaging rule, ranks as the data allow, groups by model size."""
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import msgspec
 import numpy as np
@@ -17,10 +18,12 @@ from eyechart.runs.board import (
     heading_of,
     size_group,
 )
-from eyechart.runs.compare import ANSWERED_TO_PLACE
-from eyechart.runs.own_rows import OwnRun, check_run, own_row, whole_scores
+from eyechart.runs.compare import ANSWERED_TO_PLACE, MAX_T, adjust_pairs, places_of
+from eyechart.runs.own_rows import OwnRun, check_run, own_row, whole_bounds, whole_scores
 from eyechart.stats.averages import LABELS, Rule, average_categories
-from eyechart.stats.clusters import find_clusters
+from eyechart.stats.claims import decide_all
+from eyechart.stats.conditions import ScoreTable, contrasts_between
+from eyechart.stats.missing import ScoreBounds
 from eyechart.stats.rank import rank_models
 
 _TWO = 2
@@ -158,11 +161,27 @@ def with_places(rows: Sequence[BoardRow], own: Sequence[OwnRun]) -> tuple[tuple[
     groups = [own[first].table.questions[at[first][name]].image_group for name in ids]
     if len({group for group, answered in zip(groups, present, strict=True) if answered.all()}) < _TWO:
         return tuple(rows), "The own runs share too few answered questions to place them."
-    clusters = find_clusters(groups)
-    sets = rank_models(values, present, clusters)
+    names = [str(index) for index in placed]
+    rows_of = zip(placed, zip(*places, strict=True), strict=True)
+    bounds = [whole_bounds(own[index]).at(np.array(own_rows)) for index, own_rows in rows_of]
+    filled = ScoreBounds(
+        lowest=np.stack([one.lowest for one in bounds], axis=1),
+        highest=np.stack([one.highest for one in bounds], axis=1),
+        asked=np.stack([one.asked for one in bounds], axis=1),
+    )
+    complete = np.repeat(present.all(axis=1, keepdims=True), len(placed), axis=1)
+    table = ScoreTable(values, complete, groups, tuple(names), filled=filled)
+    sets = rank_models(values, complete, table.clusters)
+    pairs = contrasts_between(table, list(combinations(names, 2)))
+    is_finished = all(own[index].table.is_finished for index in placed)
+    decided = decide_all(adjust_pairs(pairs, names, sets, MAX_T), "exploratory" if is_finished else "interim")
+    if not any(one.claimed for one in decided):
+        why = "no two of them can be told apart" if is_finished else "not all of them are finished"
+        return tuple(rows), f"The own runs have no places: {why}."
+    allowed = places_of(names, decided)
     found = list(rows)
-    for column, index in enumerate(placed):
-        best, worst = int(sets.best[column]), int(sets.worst[column])
+    for name, index in zip(names, placed, strict=True):
+        best, worst = allowed[name]
         found[index] = msgspec.structs.replace(rows[index], best=best, worst=worst)
     return tuple(found), (
         f"Place: where the answers allow each own run to stand among {len(placed)} own runs, all together with 95 % "

@@ -11,6 +11,7 @@ from eyechart.runs.board import OVERALL, BoardCell, BoardRow
 from eyechart.runs.cells import RunTable
 from eyechart.stats.arrays import Bools, Floats
 from eyechart.stats.averages import AverageTable, Group, Rule, estimate_average, weigh_datasets
+from eyechart.stats.missing import ScoreBounds, bounds_from
 
 _MOST_NAMES = 5
 _WHOLE = "original"
@@ -72,6 +73,15 @@ def whole_scores(run: OwnRun) -> tuple[Floats, Bools]:
     column = table.conditions.index(_WHOLE) if _WHOLE in table.conditions else 0
     values, present = table.scores() if run.scores is None else run.scores
     return values[:, column], present[:, column]
+
+
+def whole_bounds(run: OwnRun) -> ScoreBounds:
+    """Return bounds of the (n_questions,) scores on the whole picture, whatever the missing answers are."""
+    column = run.table.conditions.index(_WHOLE) if _WHOLE in run.table.conditions else 0
+    if run.scores is not None:
+        values, present = run.scores
+        return bounds_from(values[:, column], present[:, column])
+    return run.table.bounds().at((slice(None), column))
 
 
 def own_row(run: OwnRun, published: PublishedResults, rule: Rule) -> tuple[BoardRow, tuple[str, ...]]:

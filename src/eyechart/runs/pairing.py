@@ -11,6 +11,7 @@ from eyechart.stats.arrays import Bools, Floats
 from eyechart.stats.clusters import find_clusters
 from eyechart.stats.codes import Code
 from eyechart.stats.findings import Finding
+from eyechart.stats.missing import ScoreBounds
 from eyechart.stats.score_rules import check_missing, check_unparsed
 
 # More questions than this on one side only are another set of questions (specification section 5).
@@ -44,6 +45,7 @@ class Paired(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         rows: Per side, (n_common,) position of each id in its table.
         values: (n_common, n_views, n_sides) scores averaged over repeats.
         present: Same shape, True where there is a score.
+        filled: Bounds of the scores, of the same shape, whatever the missing answers are.
     """
 
     sides: tuple[Side, ...]
@@ -52,6 +54,12 @@ class Paired(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     rows: tuple[tuple[int, ...], ...]
     values: Floats
     present: Bools
+    filled: ScoreBounds
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether every side is; before that nothing is claimed."""
+        return all(side.table.is_finished for side in self.sides)
 
     @property
     def image_groups(self) -> list[str]:
@@ -94,12 +102,13 @@ def pair_sides(sides: Sequence[Side], views: Sequence[str] = ()) -> Paired:
     chosen = tuple(views) or tuple(shared)
     places = [{question.id: row for row, question in enumerate(side.table.questions)} for side in sides]
     rows = tuple(tuple(place[name] for name in ids) for place in places)
-    values, present = [], []
+    values, present, filled = [], [], []
     for side, own in zip(sides, rows, strict=True):
         columns = [side.table.conditions.index(view) for view in chosen]
         scores, mask = side.table.scores()
         values.append(scores[np.ix_(own, columns)])
         present.append(mask[np.ix_(own, columns)])
+        filled.append(side.table.bounds().at(np.ix_(own, columns)))
     return Paired(
         sides=tuple(sides),
         views=chosen,
@@ -107,6 +116,11 @@ def pair_sides(sides: Sequence[Side], views: Sequence[str] = ()) -> Paired:
         rows=rows,
         values=np.stack(values, axis=2),
         present=np.stack(present, axis=2),
+        filled=ScoreBounds(
+            lowest=np.stack([one.lowest for one in filled], axis=2),
+            highest=np.stack([one.highest for one in filled], axis=2),
+            asked=np.stack([one.asked for one in filled], axis=2),
+        ),
     )
 
 

@@ -89,7 +89,8 @@ def readings_of(table: RunTable, scores: ScoreTable, lenient: Mapping[Slot, floa
         found |= bound_missing(scores)
     errata = np.array([question.has_errata for question in table.questions], dtype=np.bool_)
     if errata.any():
-        found["without errata"] = msgspec.structs.replace(scores, present=np.asarray(scores.present) & ~errata[:, None])
+        sound = np.asarray(scores.present) & ~errata[:, None]
+        found["without errata"] = msgspec.structs.replace(scores, present=sound, filled=None)
     return found
 
 
@@ -115,7 +116,15 @@ def check_sensitivity(
     verdicts: dict[tuple[str, str], list[int]] = {pair: [] for pair in pairs}
     for name, scores in readings.items():
         for contrast in contrasts_between(scores, pairs):
-            named = msgspec.structs.replace(contrast, subset=name, p_adjusted=None, correction=None, family=None)
+            named = msgspec.structs.replace(
+                contrast,
+                subset=name,
+                p_adjusted=None,
+                p_if_like_others=None,
+                correction=None,
+                family=None,
+                secondary=True,
+            )
             by_pair[contrast.condition, contrast.baseline].append(named)
             if contrast.p is not None:
                 verdicts[contrast.condition, contrast.baseline].append(verdict_of(contrast, alpha))
@@ -162,4 +171,4 @@ def _slots(table: RunTable, changed: Mapping[Slot, float | None]) -> tuple[Float
 
 
 def _with(scores: ScoreTable, values: Floats, present: Bools) -> ScoreTable:
-    return msgspec.structs.replace(scores, values=values, present=present)
+    return msgspec.structs.replace(scores, values=values, present=present, filled=None)

@@ -13,9 +13,10 @@ from eyechart.stats.arrays import Bools, Floats
 from eyechart.stats.bootstrap import draw_weights
 from eyechart.stats.clusters import Clusters, cluster_sums, find_clusters
 from eyechart.stats.codes import Code
-from eyechart.stats.conditions import can_test
+from eyechart.stats.conditions import can_test, with_p
 from eyechart.stats.intervals import critical_t, wilson
 from eyechart.stats.manhattan import GridShape, Shape, distance_weights, estimate_shape, null_band
+from eyechart.stats.missing import ScoreBounds, bounds_from, worst_case
 from eyechart.stats.paired import DIFFERENCE_METHOD, estimate_differences
 from eyechart.stats.position_spread import SPREAD_METHOD, spread_interval
 from eyechart.stats.proportion import (
@@ -34,7 +35,7 @@ from eyechart.stats.region import (
     sample_sds,
     summarise_regions,
 )
-from eyechart.stats.sign_flip import name_p_method, sign_flip
+from eyechart.stats.sign_flip import sign_flip
 from eyechart.stats.small_samples import has_interval, printed_bounds
 
 MEAN_METHOD = "mean over base samples, t(G-1) over pictures"
@@ -199,9 +200,13 @@ def _size(name: str, scored: GridScores, alone_name: str, alone: GridScores, sco
     clusters = find_clusters(list(scored.groups))
     numbers = estimate_differences(change, both, clusters)
     n_questions, (low, high) = int(numbers.n_questions), printed_bounds(numbers)
-    may_test = can_test(n_questions, has_interval=low is not None)
-    flips = sign_flip(cluster_sums(change, clusters)) if may_test else None
-    return Contrast(
+    flips = sign_flip(cluster_sums(change, clusters))
+    grid, whole = (bounds_from(one.values, one.present) for one in (scored, alone))
+    smallest = grid.lowest.mean(axis=1) - whole.highest[:, 0]
+    largest = grid.highest.mean(axis=1) - whole.lowest[:, 0]
+    gap = ScoreBounds(smallest, largest, np.ones(len(both), dtype=np.bool_))
+    worst = worst_case(gap, clusters, numbers.value, flips.mid, numbers.n_questions)
+    contrast = Contrast(
         name="size",
         condition=name,
         baseline=alone_name,
@@ -213,12 +218,10 @@ def _size(name: str, scored: GridScores, alone_name: str, alone: GridScores, sco
         gained=int(numbers.gained),
         lost=int(numbers.lost),
         method=DIFFERENCE_METHOD,
-        p=None if flips is None else float(flips.mid),
-        p_method=None if flips is None else name_p_method(is_exact=bool(flips.is_exact)),
         n_missing=len(both) - n_questions,
         scorer=scorer_id,
-        warnings=() if may_test else (Code.TINY_GROUP,),
     )
+    return with_p(contrast, flips, worst)
 
 
 def _mean(name: str, condition: str, numbers: Floats, clusters: Clusters, scorer_id: str) -> Estimate:

@@ -1,17 +1,20 @@
 """A run read with the plan that was written before it: what is confirmatory, and where it departs from the plan."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import msgspec
 import numpy as np
 
 from eyechart.runs.cells import RunTable
+from eyechart.runs.claiming import made_of, share_records
+from eyechart.runs.effects import with_detectable
 from eyechart.runs.registration import Hypothesis, StudyPlan, hash_ids
 from eyechart.schema import Contrast, HypothesisResult, Registration, Summary
+from eyechart.stats.claims import Made, adjust_family, decide, take_record
 from eyechart.stats.conditions import ScoreTable, contrasts_between
-from eyechart.stats.corrections import adjust
-from eyechart.stats.equivalence import equivalence
+from eyechart.stats.equivalence import equivalence, worst_equivalence
+from eyechart.stats.missing import gap_bounds
 from eyechart.stats.paired import subtract
 
 
@@ -43,13 +46,20 @@ def register(
         is_changed = True
         notes.append(f"the plan was written at {plan.written_at}, after the first answer ({first})")
     known = {one.condition for one in summary.estimates}
-    results = _results(plan, scores, known, summary, is_changed=is_changed)
-    planned = {(one.condition, one.baseline): one.contrast for one in results if one.contrast is not None}
-    return msgspec.structs.replace(
+    results = _results(plan, scores, known, summary, is_changed=is_changed, is_finished=table.is_finished)
+    planned = [one.contrast for one in results if one.contrast is not None]
+    shown = {(one.condition, one.baseline) for one in summary.contrasts}
+    apart = [one for one in planned if (one.condition, one.baseline) not in shown]
+    marked = msgspec.structs.replace(
         summary,
-        contrasts=tuple(_marked(one, planned) for one in summary.contrasts),
-        effects=tuple(_marked(one, planned) for one in summary.effects),
+        contrasts=(*(_as_planned(one, planned, made_of(table)) for one in summary.contrasts), *apart),
+        effects=tuple(msgspec.structs.replace(one, role="exploratory") for one in summary.effects),
         group_effects=tuple(msgspec.structs.replace(one, role="exploratory") for one in summary.group_effects),
+        # The plan names the family: whether the region of a grid matters is not in it.
+        grids=tuple(
+            msgspec.structs.replace(one, claimed=False, map_gap_p_adjusted=None, standing=made_of(table))
+            for one in summary.grids
+        ),
         registration=Registration(
             sha256=plan.sha256,
             written_at=plan.written_at,
@@ -59,6 +69,7 @@ def register(
             notes=tuple(notes),
         ),
     )
+    return share_records(marked, made_of(table))
 
 
 def _first_answer(table: RunTable) -> str | None:
@@ -92,26 +103,26 @@ def _departures(summary: Summary, plan: StudyPlan, table: RunTable) -> list[str]
 
 
 def _results(
-    plan: StudyPlan, scores: ScoreTable, known: set[str], summary: Summary, *, is_changed: bool
+    plan: StudyPlan, scores: ScoreTable, known: set[str], summary: Summary, *, is_changed: bool, is_finished: bool
 ) -> tuple[HypothesisResult, ...]:
     """Test the hypotheses as one family, each with what the validity rules say about it."""
+    made: Made = "interim" if not is_finished else "exploratory" if is_changed else "confirmatory"
     wanted = [one for one in plan.hypothesis if one.condition in known and one.baseline in known]
     confidence = round(1.0 - plan.alpha, 10)
     tested = contrasts_between(scores, [(one.condition, one.baseline) for one in wanted], confidence=confidence)
-    by_pair = {(one.condition, one.baseline): one for one in tested}
-    raw = [one.p for one in tested if one.p is not None]
-    adjusted = iter(adjust(np.array(raw, dtype=np.float64), plan.correction).tolist())
-    for pair, contrast in by_pair.items():
+    n_tested = sum(one.p is not None for one in tested)
+    family = adjust_family(tested, plan.correction, f"{n_tested} hypotheses of the plan").contrasts
+    by_pair = {}
+    for contrast in family:
+        pair = (contrast.condition, contrast.baseline)
         marks = _marks(summary, *pair)
-        by_pair[pair] = msgspec.structs.replace(
+        blocked = msgspec.structs.replace(
             contrast,
             role="exploratory" if is_changed else "confirmatory",
-            p_adjusted=None if contrast.p is None else next(adjusted),
-            correction=plan.correction,
-            family=f"{len(raw)} hypotheses of the plan",
             blocked_by=marks[0],
             warnings=tuple(dict.fromkeys((*contrast.warnings, *marks[1]))),
         )
+        by_pair[pair] = decide(with_detectable(blocked, scores, n_comparisons=n_tested), made)
     return tuple(
         _result(one, by_pair.get((one.condition, one.baseline)), scores, plan.alpha) for one in plan.hypothesis
     )
@@ -138,16 +149,15 @@ def _result(one: Hypothesis, contrast: Contrast | None, scores: ScoreTable, alph
     columns = np.array([scores.column(one.condition)]), np.array([scores.column(one.baseline)])
     change, both = subtract(scores.values, scores.present, *columns)
     table = equivalence(change[:, 0], both[:, 0], scores.clusters, one.margin, alpha=alpha)
-    return msgspec.structs.replace(
-        result, equivalence_p=float(table.p), is_equivalent=bool(table.is_equivalent) and not contrast.blocked_by
-    )
+    bounds = gap_bounds(scores.bounds, *columns)
+    p = worst_equivalence(table, bounds.at((slice(None), 0)), scores.clusters, alpha=alpha)
+    is_shown = p <= alpha and not contrast.blocked_by and contrast.standing != "interim"
+    return msgspec.structs.replace(result, equivalence_p=p, is_equivalent=is_shown)
 
 
-def _marked(contrast: Contrast, planned: Mapping[tuple[str, str], Contrast]) -> Contrast:
-    """Return a contrast with its role; a planned one carries the p of the plan's family."""
-    found = planned.get((contrast.condition, contrast.baseline))
-    if found is None:
-        return msgspec.structs.replace(contrast, role="exploratory")
-    return msgspec.structs.replace(
-        contrast, role=found.role, p_adjusted=found.p_adjusted, correction=found.correction, family=found.family
-    )
+def _as_planned(contrast: Contrast, planned: Sequence[Contrast], made: Made) -> Contrast:
+    """Return a contrast as the plan's family has it; one that was not planned is secondary and exploratory."""
+    taken = take_record(contrast, planned)
+    if not taken.secondary:
+        return taken
+    return decide(msgspec.structs.replace(taken, role="exploratory"), made)

@@ -12,6 +12,7 @@ from eyechart.runs.acuity import as_acuities, as_thresholds, estimate_half_sizes
 from eyechart.runs.averages import estimate_averages
 from eyechart.runs.breakdowns import estimate_breakdowns
 from eyechart.runs.cells import Cell, RunTable, Slot, total_usage
+from eyechart.runs.claiming import made_of, settle
 from eyechart.runs.closeness import block_close, find_close, repeated, with_noise, without_repeats
 from eyechart.runs.contrasting import contrast_all, same_recipes
 from eyechart.runs.effects import (
@@ -30,7 +31,7 @@ from eyechart.runs.patterns import count_patterns
 from eyechart.runs.picture_groups import group_pictures
 from eyechart.runs.readings import block_fragile, check_sensitivity, of_unread, readings_of
 from eyechart.runs.reconcile import mismatch_warnings
-from eyechart.runs.region_findings import find_regions, size_contrasts, widen_rules
+from eyechart.runs.region_findings import find_regions, widen_rules
 from eyechart.runs.regions import summarise_grids
 from eyechart.runs.registered import register
 from eyechart.runs.registration import StudyPlan
@@ -121,17 +122,22 @@ def estimate(
     readings = readings_of(table, scores, lenient or {})
     sensitivity = check_sensitivity(readings, headlines)
     fragile = check_sensitivity(of_unread(readings), headlines)
-    contrasts = block_close(block_fragile(attach([with_detectable(one, scores) for one in raw], marks), fragile), close)
-    contrasts = (*contrasts, *attach(size_contrasts(grids), marks))
+    n_tests = sum(one.p is not None for one in headlines) + sum(
+        (grid.map_gap_p is not None) + (grid.size is not None and grid.size.p is not None) for grid in grids
+    )
+    detectable = [with_detectable(one, scores, n_comparisons=n_tests) for one in raw]
+    contrasts = block_close(block_fragile(attach(detectable, marks), fragile), close)
+    contrasts = (*contrasts, *attach([grid.size for grid in grids if grid.size is not None], marks))
     shown = named_views(table)
     apart = without_repeats(shown, close)
-    effects = block_close(block_fragile(attach(estimate_effects(scores, apart), marks), fragile), close)
+    all_effects = attach(estimate_effects(scores, apart, n_comparisons=n_tests), marks)
+    effects = block_close(block_fragile(all_effects, fragile), close)
     rules = (*rules, *check_contrasts((*contrasts, *effects)))
     conditions = summarise_conditions(whole, views)
     breakdowns, group_effects, group_tests = estimate_breakdowns(table, scores, headlines)
     thresholds, movement = estimate_resolution(scores, shown, close)
     half_sizes = estimate_half_sizes(table, named_views(table))
-    return Summary(
+    summary = Summary(
         run=table.run,
         scorer=scorer_id,
         conditions=conditions,
@@ -139,8 +145,8 @@ def estimate(
         contrasts=contrasts,
         size_bands=estimate_bands(table, scorer_id),
         failures=group_failures(whole),
-        findings=(*find(contrasts, conditions, controls), *find_regions(grids)),
         warnings=(
+            *_interim_warnings(whole),
             *_rule_warnings(rules),
             *_fragile_warnings(sensitivity),
             *_count_warnings(whole, conditions),
@@ -171,6 +177,21 @@ def estimate(
         patterns=count_patterns(scores.values, scores.present, table.image_groups) if scores.conditions else (),
         half_accuracy_sizes=half_sizes,
     )
+    return _with_findings(settle(summary, made_of(whole)))
+
+
+def _with_findings(summary: Summary) -> Summary:
+    """Return a summary with the sentences that its decided contrasts allow."""
+    findings = (*find(summary.contrasts, summary.conditions), *find_regions(summary.grids))
+    return msgspec.structs.replace(summary, findings=findings)
+
+
+def _interim_warnings(table: RunTable) -> list[str]:
+    if table.is_finished:
+        return []
+    n_open = sum(cell.ending is None for cell in table.cells.values())
+    text = f"interim: {n_open} of {len(table.cells)} requests have no answer yet, so nothing is claimed"
+    return [f"{text}; the same run command asks them"]
 
 
 def _guess_rate(table: RunTable, scores: ScoreTable) -> float | None:
@@ -207,17 +228,21 @@ def _registered(summary: Summary, plan: StudyPlan | None, table: RunTable, copy:
     """Return the summary read with a plan; findings are made anew, since a planned family is another family."""
     if plan is None:
         return summary
-    marked = register(summary, plan, table, score_table(table, summary.scorer), copy)
-    compared = table.only(not_regions(table))
-    controls = (*same_recipes(compared), *repeated(find_close(compared)))
-    findings = (*find(marked.contrasts, marked.conditions, controls), *find_regions(marked.grids))
-    return msgspec.structs.replace(marked, findings=findings)
+    return _with_findings(register(summary, plan, table, score_table(table, summary.scorer), copy))
 
 
 def score_table(table: RunTable, scorer_id: str) -> ScoreTable:
     """Return the scores of a gathered run, averaged over repeats."""
     values, present = table.scores()
-    return ScoreTable(values, present, table.image_groups, table.conditions, chance=table.chance, scorer=scorer_id)
+    return ScoreTable(
+        values,
+        present,
+        table.image_groups,
+        table.conditions,
+        chance=table.chance,
+        scorer=scorer_id,
+        filled=table.bounds(),
+    )
 
 
 def summarise_conditions(table: RunTable, views: Sequence[ViewImage]) -> tuple[ConditionSummary, ...]:

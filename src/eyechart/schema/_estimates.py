@@ -4,6 +4,9 @@ from typing import Literal
 
 from eyechart.schema._base import Record, Value
 
+Standing = Literal["confirmatory", "exploratory", "interim", "conditional"]
+"""How a result came about: see ``Contrast.standing``."""
+
 
 class Estimate(Record, frozen=True, kw_only=True):
     """One number with its interval and counts.
@@ -37,6 +40,17 @@ class Contrast(Record, frozen=True, kw_only=True):
     """The paired difference ``condition − baseline`` on the questions scored on both sides.
 
     ``low`` and ``high`` are None together where there are too few effective pictures for an interval (below 10).
+
+    ``bound_low`` and ``bound_high`` are the difference if every missing answer spoke against ``condition``, and for it,
+    over all questions asked under both; equal to ``value`` where nothing is missing. ``p`` is that of the answers that
+    came back, ``p_worst`` the largest over all ways to fill in what is missing, in the direction of ``value``. Over the
+    family, ``p_adjusted`` corrects ``p_worst``, and ``p_if_like_others`` corrects ``p``.
+
+    ``claimed`` is the star: the one place that says whether this difference is claimed. ``secondary`` marks what stands
+    outside the one headline family of a report and is never claimed. ``standing`` says how the result came about:
+    ``confirmatory`` (a plan that was kept), ``exploratory`` (none, or one that was not kept), ``interim`` (the run is
+    not finished) or ``conditional`` (it would be claimed only if the missing answers are like the others); the last two
+    are never claimed. None in files written before these fields.
     """
 
     name: str
@@ -63,6 +77,13 @@ class Contrast(Record, frozen=True, kw_only=True):
     warnings: tuple[str, ...] = ()
     detectable: float | None = None
     role: Literal["confirmatory", "exploratory"] | None = None
+    claimed: bool = False
+    secondary: bool = False
+    standing: Standing | None = None
+    p_if_like_others: float | None = None
+    p_worst: float | None = None
+    bound_low: float | None = None
+    bound_high: float | None = None
 
     @property
     def interval(self) -> tuple[float, float] | None:

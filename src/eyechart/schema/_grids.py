@@ -3,7 +3,7 @@
 from typing import Literal
 
 from eyechart.schema._base import Value
-from eyechart.schema._estimates import Contrast, Estimate
+from eyechart.schema._estimates import Contrast, Estimate, Standing
 
 
 class RegionCell(Value, frozen=True):
@@ -56,6 +56,8 @@ class GridSummary(Value, frozen=True):
     of the heat map less its mean. ``noise_floor`` is the map gap to expect without any positional effect, ``map_gap_p``
     its permutation p, ``cross_fitted_gap`` what the best region gains on base samples that did not choose it.
     ``size`` is the grid less the same base samples alone (1×1). ``notes`` say what was left out and why.
+    ``map_gap_p_adjusted`` is ``map_gap_p`` corrected within the headline family of the report, and ``claimed`` whether
+    a dependence on the region is claimed; ``standing`` is that of ``Contrast``.
     """
 
     name: str
@@ -85,4 +87,7 @@ class GridSummary(Value, frozen=True):
     curve: tuple[DistancePoint, ...] = ()
     effects: tuple[GridEffect, ...] = ()
     p_u: float | None = None
+    map_gap_p_adjusted: float | None = None
+    claimed: bool = False
+    standing: Standing | None = None
     notes: tuple[str, ...] = ()

@@ -11,10 +11,11 @@ from eyechart.schema import Contrast, Estimate
 from eyechart.stats.arrays import Bools, Floats, check_scores
 from eyechart.stats.clusters import Clusters, cluster_sums, find_clusters
 from eyechart.stats.codes import Code
-from eyechart.stats.conditions import Pair, ScoreTable, can_test, contrasts_between
+from eyechart.stats.conditions import Pair, ScoreTable, can_test, contrasts_between, with_p
+from eyechart.stats.missing import ScoreBounds, bounds_from, worst_case
 from eyechart.stats.paired import DIFFERENCE_METHOD, estimate_differences
 from eyechart.stats.proportion import PROPORTION_METHOD, estimate_pooled
-from eyechart.stats.sign_flip import name_p_method, sign_flip
+from eyechart.stats.sign_flip import sign_flip
 from eyechart.stats.small_samples import printed_bounds
 
 
@@ -98,6 +99,10 @@ def contrast_of_contrasts(
     scores, mask = _columns(table, columns)
     present = np.asarray(mask.all(axis=1), dtype=np.bool_)
     difference = np.where(present, scores @ np.array([1.0, -1.0, -1.0, 1.0]), 0.0)
+    low, high, is_asked = (field[:, columns] for field in table.bounds)
+    asked = np.asarray(is_asked.all(axis=1), dtype=np.bool_)
+    smallest = np.where(asked, low[:, 0] - high[:, 1] - high[:, 2] + low[:, 3], 0.0)
+    largest = np.where(asked, high[:, 0] - low[:, 1] - low[:, 2] + high[:, 3], 0.0)
     seed = msgspec.structs.replace(
         _UNNAMED,
         name=name,
@@ -107,7 +112,9 @@ def contrast_of_contrasts(
         scorer=table.scorer,
         subset=table.subset,
     )
-    return _contrast_from(difference, present, table.clusters, seed, limit=2.0)
+    return _contrast_from(
+        difference, present, table.clusters, seed, limit=2.0, filled=ScoreBounds(smallest, largest, asked)
+    )
 
 
 def compare_models(
@@ -118,6 +125,7 @@ def compare_models(
     *,
     confidence: float = 0.95,
     name: str = "model difference",
+    filled: ScoreBounds | None = None,
 ) -> Contrast | None:
     """Compare two models over several views with one number per question: the mean difference over views.
 
@@ -128,9 +136,11 @@ def compare_models(
         names: Names of the two models.
         confidence: Coverage of the interval, in (0, 1).
         name: Name of the effect.
+        filled: Bounds of the scores, of the same shape, where some that are not present were not asked.
 
     Returns:
-        The contrast; None if no question is scored for both models.
+        The contrast; None if no question is scored for both models. What is missing is bounded over every view of
+        every question that both models were asked.
 
     Raises:
         StatisticsError: If shapes differ, a score lies outside [0, 1], or the confidence outside (0, 1).
@@ -147,7 +157,31 @@ def compare_models(
     n_views = np.count_nonzero(both, axis=1)
     gaps = np.where(both, scores[..., 0] - scores[..., 1], 0.0).sum(axis=1) / np.maximum(n_views, 1)
     seed = msgspec.structs.replace(_UNNAMED, name=name, condition=names[0], baseline=names[1], confidence=confidence)
-    return _contrast_from(gaps, n_views > 0, find_clusters(list(image_groups)), seed, limit=1.0)
+    bounds = bounds_from(scores, mask) if filled is None else filled
+    gap = mean_gap_bounds(bounds)
+    return _contrast_from(gaps, n_views > 0, find_clusters(list(image_groups)), seed, limit=1.0, filled=gap)
+
+
+def mean_gap_bounds(bounds: ScoreBounds) -> ScoreBounds:
+    """Return between which values the mean difference over views lies, whatever is missing.
+
+    Args:
+        bounds: Bounds of (n_questions, n_views, 2) scores; the last axis is model and baseline model.
+
+    Returns:
+        (n_questions,) bounds over the views that both were asked, 0.0 where there is none.
+
+    Example:
+        >>> bounds = bounds_from(np.array([[[1.0, 0.0], [0.0, 0.0]]]), np.array([[[True, True], [False, True]]]))
+        >>> gap = mean_gap_bounds(bounds)
+        >>> gap.lowest.tolist(), gap.highest.tolist()
+        ([0.5], [1.0])
+    """
+    both = bounds.asked.all(axis=2)
+    n_asked = np.count_nonzero(both, axis=1)
+    lowest = np.where(both, bounds.lowest[..., 0] - bounds.highest[..., 1], 0.0).sum(axis=1) / np.maximum(n_asked, 1)
+    highest = np.where(both, bounds.highest[..., 0] - bounds.lowest[..., 1], 0.0).sum(axis=1) / np.maximum(n_asked, 1)
+    return ScoreBounds(lowest, highest, np.asarray(n_asked > 0, dtype=np.bool_))
 
 
 def estimate_family(
@@ -228,11 +262,12 @@ def _on_common_questions(table: ScoreTable, conditions: Sequence[str]) -> ScoreT
     """Return the table with only those conditions, present only where all of them are."""
     scores, mask = _columns(table, [table.column(condition) for condition in conditions])
     present = np.repeat(mask.min(axis=1, keepdims=True), len(conditions), axis=1)
-    return msgspec.structs.replace(table, values=scores, present=present, conditions=tuple(conditions))
+    filled = table.bounds.at((slice(None), np.array([table.column(name) for name in conditions])))
+    return msgspec.structs.replace(table, values=scores, present=present, conditions=tuple(conditions), filled=filled)
 
 
 def _contrast_from(
-    difference: Floats, present: Bools, clusters: Clusters, seed: Contrast, *, limit: float
+    difference: Floats, present: Bools, clusters: Clusters, seed: Contrast, *, limit: float, filled: ScoreBounds
 ) -> Contrast | None:
     """Return the record of one number per question, named by ``seed``; None without any question."""
     numbers = estimate_differences(difference, present, clusters, confidence=seed.confidence, limit=limit)
@@ -240,8 +275,8 @@ def _contrast_from(
     if n_questions == 0:
         return None
     flips = sign_flip(cluster_sums(difference, clusters))
-    may_test = can_test(n_questions, has_interval=low is not None)
-    return msgspec.structs.replace(
+    worst = worst_case(filled, clusters, numbers.value, flips.mid, numbers.n_questions)
+    found = msgspec.structs.replace(
         seed,
         value=float(numbers.value),
         low=low,
@@ -250,8 +285,6 @@ def _contrast_from(
         n_clusters=int(numbers.n_clusters),
         gained=int(numbers.gained),
         lost=int(numbers.lost),
-        p=float(flips.mid) if may_test else None,
-        p_method=name_p_method(is_exact=bool(flips.is_exact)) if may_test else None,
         n_missing=len(present) - n_questions,
-        warnings=() if may_test else (Code.TINY_GROUP,),
     )
+    return with_p(found, flips, worst)

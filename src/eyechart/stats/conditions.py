@@ -19,12 +19,14 @@ import numpy as np
 from eyechart.errors import StatisticsError
 from eyechart.schema import Contrast, Estimate
 from eyechart.stats.arrays import Bools, Floats, check_scores
+from eyechart.stats.claims import adjust_family
 from eyechart.stats.clusters import Clusters, cluster_sums, find_clusters
 from eyechart.stats.codes import Code
-from eyechart.stats.corrections import Correction, adjust
+from eyechart.stats.corrections import Correction
+from eyechart.stats.missing import ScoreBounds, WorstCase, bounds_from, gap_bounds, worst_case
 from eyechart.stats.paired import DIFFERENCE_METHOD, DifferenceTable, estimate_differences, subtract
 from eyechart.stats.proportion import PROPORTION_METHOD, ProportionTable, estimate_proportions
-from eyechart.stats.sign_flip import name_p_method, sign_flip
+from eyechart.stats.sign_flip import SignFlipTable, name_p_method, sign_flip
 from eyechart.stats.small_samples import printed_bounds
 
 # Below this, or without an interval, a p-value is not printed (rule TINY_GROUP of the specification's section 5).
@@ -46,6 +48,8 @@ class ScoreTable(msgspec.Struct, frozen=True, eq=False):
         chance: (n_questions,) guess rate of each question in [0, 1]; None where guessing is hopeless or unknown.
         scorer: Scorer id, repeated in every record.
         subset: Name of the subset of questions, repeated in every record; None means all.
+        filled: Bounds of the scores, where more is known than that what is not present was asked and is missing: what
+            was not asked at all, and repeats of which some are missing.
 
     Raises:
         StatisticsError: If shapes differ, names repeat, or a score or guess rate lies outside [0, 1].
@@ -63,6 +67,7 @@ class ScoreTable(msgspec.Struct, frozen=True, eq=False):
     chance: Floats | None = None
     scorer: str | None = None
     subset: str | None = None
+    filled: ScoreBounds | None = None
 
     def __post_init__(self) -> None:
         """Check that the parts belong together."""
@@ -87,6 +92,11 @@ class ScoreTable(msgspec.Struct, frozen=True, eq=False):
     def clusters(self) -> Clusters:
         """The questions grouped by image."""
         return find_clusters(list(self.image_groups))
+
+    @property
+    def bounds(self) -> ScoreBounds:
+        """Between which values every score lies, whatever the missing answers are."""
+        return bounds_from(self.values, self.present) if self.filled is None else self.filled
 
     def column(self, condition: str) -> int:
         """Return the column of a condition.
@@ -241,12 +251,13 @@ def contrasts_between(
     numbers = estimate_differences(differences, is_paired, clusters, confidence=confidence)
     flips = sign_flip(cluster_sums(differences, clusters))
     identical = {frozenset(pair) for pair in negative_controls}
+    worst = worst_case(gap_bounds(table.bounds, first, second), clusters, numbers.value, flips.mid, numbers.n_questions)
     contrasts = [_contrast(table, pair, numbers, index, confidence) for index, pair in enumerate(pairs)]
     tested = [
-        _with_p(
+        with_p(
             contrast,
-            float(flips.mid[index]),
-            is_exact=bool(flips.is_exact[index]),
+            SignFlipTable(*(field[index] for field in flips)),
+            WorstCase(*(field[index] for field in worst)),
             is_control=frozenset(pairs[index]) in identical,
         )
         for index, contrast in enumerate(contrasts)
@@ -287,10 +298,18 @@ def _contrast(table: ScoreTable, pair: Pair, numbers: DifferenceTable, index: in
     )
 
 
-def _with_p(contrast: Contrast, p: float, *, is_exact: bool, is_control: bool) -> Contrast:
-    """Return the contrast with its p where one may be printed, marked where both sides show the same picture."""
+def with_p(contrast: Contrast, flips: SignFlipTable, worst: WorstCase, *, is_control: bool = False) -> Contrast:
+    """Return a contrast with its p where one may be printed, and with its bounds for what is missing.
+
+    Args:
+        contrast: A contrast without p.
+        flips: Its sign-flip test; scalars.
+        worst: Its worst case; scalars.
+        is_control: Whether both sides show the same picture, which is marked.
+    """
     may_test = can_test(contrast.n_questions, has_interval=contrast.interval is not None)
     warnings = [] if may_test else [Code.TINY_GROUP]
+    p = float(flips.mid)
     if is_control:
         warnings.append(Code.SAME_INPUT)
     if is_control and may_test and p < _ALARM_P:
@@ -298,25 +317,23 @@ def _with_p(contrast: Contrast, p: float, *, is_exact: bool, is_control: bool) -
     return msgspec.structs.replace(
         contrast,
         p=p if may_test else None,
-        p_method=name_p_method(is_exact=is_exact) if may_test else None,
+        p_worst=float(worst.p) if may_test else None,
+        p_method=name_p_method(is_exact=bool(flips.is_exact)) if may_test else None,
+        bound_low=float(worst.low),
+        bound_high=float(worst.high),
         family="negative controls, not corrected" if is_control else None,
+        secondary=is_control,
         warnings=tuple(warnings),
     )
 
 
 def _adjusted(contrasts: Sequence[Contrast], correction: Correction, family: str | None) -> tuple[Contrast, ...]:
     """Return the contrasts with adjusted p-values over those that are tested and are no negative control."""
-    members = [
-        index
-        for index, contrast in enumerate(contrasts)
-        if contrast.p is not None and Code.SAME_INPUT not in contrast.warnings
-    ]
-    p_adjusted = adjust(np.array([contrasts[index].p for index in members], dtype=np.float64), correction)
-    label = family or f"{len(members)} contrasts shown"
-    result = list(contrasts)
-    for index, p in zip(members, p_adjusted.tolist(), strict=True):
-        result[index] = msgspec.structs.replace(contrasts[index], p_adjusted=p, correction=correction, family=label)
-    return tuple(result)
+    members = [one for one in contrasts if one.p is not None and Code.SAME_INPUT not in one.warnings]
+    adjusted = iter(adjust_family(members, correction, family or f"{len(members)} contrasts shown").contrasts)
+    return tuple(
+        next(adjusted) if one.p is not None and Code.SAME_INPUT not in one.warnings else one for one in contrasts
+    )
 
 
 def _check_chance(chance: Floats, n_questions: int) -> None:

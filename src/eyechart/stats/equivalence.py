@@ -5,8 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from eyechart.errors import StatisticsError
-from eyechart.stats.arrays import Bools, Floats
+from eyechart.stats.arrays import SCORE_ROUNDING, Bools, Floats
 from eyechart.stats.clusters import Clusters
+from eyechart.stats.missing import ScoreBounds
 from eyechart.stats.paired import bonett_price, check_differences
 
 
@@ -69,3 +70,24 @@ def equivalence(
     p = 1.0 - stdtr(freedom, np.minimum(margin - centre, margin + centre) / error)
     half = stdtrit(freedom, 1.0 - alpha) * error
     return EquivalenceTable(p, centre - half, centre + half, np.asarray(p <= alpha), margin)
+
+
+def worst_equivalence(
+    table: EquivalenceTable, bounds: ScoreBounds, clusters: Clusters, *, alpha: float = 0.05
+) -> float:
+    """Return the p of an equivalence whatever the missing answers are: every one of them counts against it.
+
+    The lower of the two tests is made with every difference at its lowest, the upper one at its highest.
+
+    Args:
+        table: The equivalence of the answers that came back, one pair.
+        bounds: Bounds of the (n_questions,) differences.
+        clusters: Grouping of the questions.
+        alpha: Error rate of the claim, in (0, 0.5).
+    """
+    if not (bounds.highest - bounds.lowest > SCORE_ROUNDING).any():
+        return float(table.p)
+    ends = (
+        equivalence(end, bounds.asked, clusters, table.margin, alpha=alpha) for end in (bounds.lowest, bounds.highest)
+    )
+    return max(float(table.p), *(float(end.p) for end in ends))

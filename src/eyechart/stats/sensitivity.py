@@ -94,7 +94,7 @@ def bound_missing(table: ScoreTable) -> dict[str, ScoreTable]:
     mask = np.asarray(table.present, dtype=np.bool_)
     return {
         f"missing {name}": msgspec.structs.replace(
-            table, values=np.where(mask, table.values, score), present=np.ones(mask.shape, dtype=np.bool_)
+            table, values=np.where(mask, table.values, score), present=np.ones(mask.shape, dtype=np.bool_), filled=None
         )
         for name, score in (("wrong", 0.0), ("right", 1.0))
     }
