@@ -141,7 +141,9 @@ def test_a_proxy_that_repeats_every_ninth_reply_answers_no_other_question(concur
     with ChatServer(answer=lambda received: received.prompt, script=Script(faults=faults, repeat=True)) as server:
         questions = [ask(prompt=f"question {n}") for n in range(N_QUESTIONS)]
         told = asked_at_once(server, questions, concurrency)
-    wrong = [text for n, text in enumerate(told) if text != f"question {n}" and "sent one reply twice" not in text]
+    # A question that was sent on the connection of a copy before the copy was noticed is asked again on another one.
+    asked_again = ("sent one reply twice", "the connection broke")
+    wrong = [text for n, text in enumerate(told) if text != f"question {n}" and not any(e in text for e in asked_again)]
     assert wrong == []
     if concurrency == 1:  # at once, most connections are not used again after the copy
         assert sum("sent one reply twice" in text for text in told) >= N_QUESTIONS // 12
