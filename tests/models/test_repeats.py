@@ -200,7 +200,7 @@ def test_a_copy_after_two_ids_is_always_noticed(texts, data):
     told.insert(place + 1, told[place])
     verdicts = judged(told)
     assert verdicts[place + 1] == "copy"
-    assert verdicts.count("new") == len(texts)
+    assert verdicts.count("copy") == 1
 
 
 @settings(max_examples=60)

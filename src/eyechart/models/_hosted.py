@@ -1,6 +1,9 @@
 """One model behind a network: the part that is the same whatever interface it speaks."""
 
 from abc import ABC, abstractmethod
+from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Generic, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import msgspec
@@ -13,11 +16,13 @@ from eyechart.models._endings import unreadable
 from eyechart.models._endpoint import Provider, check_base_url, key_hint, without_key
 from eyechart.models._failure_table import Dialect
 from eyechart.models._http_errors import Failure, is_content_filter, model_error
-from eyechart.models._network import Line, open_line
+from eyechart.models._network import Line, http_library, open_line
 from eyechart.models._repeats import RepeatedReplies, request_mark
 from eyechart.schema import JsonObject, ModelIdentity
 
 Client = TypeVar("Client")
+
+_GOOD_STATUS = 200
 
 
 @runtime_checkable
@@ -35,12 +40,48 @@ class Exchange(NamedTuple):
     Args:
         content_type: Its header, empty where it has none.
         payload: Its body.
-        connection: What it came over, None if unknown.
     """
 
     content_type: str
     payload: bytes
-    connection: object | None = None
+
+
+class Body(AsyncIterable[bytes], Closable, Protocol):
+    """The part of an HTTP library's stream of a response that is used."""
+
+
+class HttpResponse(Protocol):
+    """The part of an HTTP library's response that is used before an SDK reads it."""
+
+    status_code: int
+    headers: Mapping[str, str]
+    extensions: Mapping[str, object]
+    stream: Body
+
+    async def aread(self) -> bytes:
+        """Read the whole body, unpacked."""
+        ...
+
+
+ReplyHook = Callable[[HttpResponse], Awaitable[None]]
+
+
+@dataclass
+class _Sent:
+    """A question that is on its way.
+
+    Args:
+        mark: What is asked, from ``request_mark``.
+        is_copied: Whether its reply is that of the question before on the same connection.
+    """
+
+    mark: int
+    is_copied: bool = False
+
+
+# The SDKs tell neither what a reply came over nor when its connection is free again; the question that this task has
+# sent is known here to the hook that is called before.
+_sent: ContextVar[_Sent | None] = ContextVar("sent", default=None)
 
 
 class HostedModel(ABC, Generic[Client]):
@@ -80,7 +121,17 @@ class HostedModel(ABC, Generic[Client]):
                 hint="leave out --score-mode logprob, or ask chat completions",
                 parameter="score_mode",
             )
-        return await self._settled(await self._decoded(await self._exchange(self._connected(), ask), ask), ask)
+        sent = _Sent(request_mark(ask))
+        token = _sent.set(sent)
+        try:
+            outcome = await self._exchange(self._connected(), ask)
+        finally:
+            _sent.reset(token)
+        if sent.is_copied:
+            raise TransientModelError(
+                f"{self._line.place} sent one reply twice", hint="is there a proxy that repeats replies?"
+            )
+        return await self._settled(outcome if isinstance(outcome, Failure) else read_json(*outcome), ask)
 
     @property
     @abstractmethod
@@ -168,24 +219,43 @@ class HostedModel(ABC, Generic[Client]):
         thoughts = None if reply.reasoning is None else without_key(reply.reasoning, self._line.key)
         return msgspec.structs.replace(reply, text=clean, reasoning=thoughts)
 
-    async def _decoded(self, exchange: Exchange | Failure, ask: Ask) -> JsonObject | Failure:
-        """Return the JSON body of a reply.
+    @property
+    def _hooks(self) -> dict[str, list[ReplyHook]]:
+        """What the HTTP client calls for every reply, before the SDK reads it."""
+        return {"response": [self._received]}
 
-        Raises:
-            TransientModelError: If it is damaged, or a copy of the reply before on the same connection.
+    async def _received(self, response: HttpResponse) -> None:
+        """Read a reply, and close its connection where the next reply on it might be a copy of this one.
+
+        This comes before the connection is free again, so that no other question can be on its way there by then.
         """
-        if isinstance(exchange, Failure):
-            return exchange
-        body = read_json(exchange.content_type, exchange.payload)
-        verdict = self._repeats.judge(exchange.connection, body, exchange.payload, request_mark(ask))
-        if verdict != "new" and isinstance(exchange.connection, Closable):
-            # A true reply may still be on its way there, so no later question may use this connection.
-            await exchange.connection.aclose()
-        if verdict == "copy":
-            raise TransientModelError(
-                f"{self._line.place} sent one reply twice", hint="is there a proxy that repeats replies?"
-            )
-        return body
+        body, line = response.stream, response.extensions.get("network_stream")
+        try:
+            response.stream = http_library().ByteStream(b"".join([chunk async for chunk in body]))
+            payload = await response.aread()
+            if not self._tells_copies(response, line, payload) and isinstance(line, Closable):
+                await line.aclose()
+        finally:
+            response.stream = body
+            await body.aclose()
+
+    def _tells_copies(self, response: HttpResponse, line: object | None, payload: bytes) -> bool:
+        """Whether a copy of this reply would be noticed, were it taken for the reply to the next question.
+
+        A copied error would end another question, so that no connection is used again after one.
+        """
+        sent = _sent.get()
+        if sent is None or response.status_code != _GOOD_STATUS:
+            return False
+        try:
+            body = read_json(response.headers.get("content-type", ""), payload)
+        except TransientModelError:
+            return False
+        if self._failure_in(body) is not None:
+            return False
+        verdict = self._repeats.judge(line, body, payload, sent.mark)
+        sent.is_copied = verdict == "copy"
+        return verdict == "told apart"
 
     async def _filtered_or_raise(self, failure: Failure) -> Reply:
         """Return the reply of a content filter, which is an answer; raise everything else."""

@@ -187,7 +187,7 @@ class CompatibleModel(HostedModel["openai.AsyncOpenAI"]):
             base_url=line.base_url,
             max_retries=0,
             timeout=line.seconds,
-            http_client=line.client(openai.DefaultAsyncHttpxClient),
+            http_client=line.client(openai.DefaultAsyncHttpxClient, event_hooks=self._hooks),
             default_headers={} if self._provider.name == "openai" else cast("dict[str, str]", omitted),
         )
 

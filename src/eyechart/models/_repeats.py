@@ -9,13 +9,13 @@ from eyechart.schema import JsonObject
 
 # Many small servers make an id of the clock: ``chatcmpl-`` and the second, or the date and time. Two honest replies
 # of one second then share it, so these digits tell no reply from another.
-_CLOCK = re.compile(r"(?<!\d)(?:[12]\d{9}|20\d{12})(?!\d)")
+_CLOCK = re.compile(r"(?<!\d)(?:[12]\d{9}|20\d\d(?:[-_./:T ]?\d\d){5})(?!\d)")
 # Ollama draws ids from 999 (openai/openai.go, rand.Intn), so honest replies soon share one.
 _DRAWN_IDS = frozenset({"fp_ollama"})
 _N_REMEMBERED = 4096
 _TAIL_BYTES = 64
 
-Verdict = Literal["new", "doubtful", "copy"]
+Verdict = Literal["told apart", "new", "copy"]
 
 
 class _Last(NamedTuple):
@@ -30,7 +30,8 @@ class RepeatedReplies:
     waits in the client's buffer and becomes the answer to whatever is asked next on that connection. Equal bytes prove
     that only where an id in them tells replies apart: one that has been seen to vary at this endpoint, and never came
     with two requests. Without such an id honest replies may well be equal: ids may be constant, empty, absent, or
-    made of the second, and an answer is often one letter.
+    made of the second, and an answer is often one letter. No copy could be noticed then, so that no connection may be
+    used for a second question.
     """
 
     def __init__(self) -> None:
@@ -50,29 +51,28 @@ class RepeatedReplies:
             request: Mark of what was asked, from ``request_mark``.
 
         Returns:
-            ``copy`` if it is the connection's last reply once more. ``doubtful`` if it may be, or if it may be the
-            reply of a cache to an equal request: it counts, and nothing more may be asked on this connection.
+            ``told apart`` if it is a reply of its own and a copy of it would be noticed. ``copy`` if it is the
+            connection's last reply once more. ``new`` if it counts, and nothing more may be asked on this connection.
 
         Example:
             >>> class Connection: ...
             >>> replies, line = RepeatedReplies(), Connection()
             >>> told = [(b'{"id":"a"}', {"id": "a"}), (b'{"id":"b"}', {"id": "b"}), (b'{"id":"b"}', {"id": "b"})]
             >>> [replies.judge(line, body, payload, index) for index, (payload, body) in enumerate(told)]
-            ['new', 'new', 'copy']
+            ['new', 'told apart', 'copy']
         """
-        if connection is None:
-            return "new"
-        last = self._last.get(connection)
-        self._last[connection] = _Last(payload, request)
         reply_id = _reply_id(body)
+        last = None if connection is None else self._last.get(connection)
+        if last is not None and last.payload == payload and not self._ids_are_shared:
+            # An equal request may have the reply of a cache, or a copy of the reply before: the answer is the same.
+            return "new" if last.request == request else "copy"
         if not reply_id:
             return "new"
-        if last is None or last.payload != payload:
-            self._learn(reply_id, request)
+        self._learn(reply_id, request)
+        if connection is None or not self._ids_vary or self._ids_are_shared:
             return "new"
-        if self._ids_are_shared:
-            return "new"
-        return "copy" if self._ids_vary and last.request != request else "doubtful"
+        self._last[connection] = _Last(payload, request)
+        return "told apart"
 
     def _learn(self, reply_id: str, request: int) -> None:
         """Remember an id, and what it says of all ids of this endpoint."""

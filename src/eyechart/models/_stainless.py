@@ -22,8 +22,6 @@ class RawReply(Protocol):
 class HttpResponse(Protocol):
     """The part of an httpx response that is read."""
 
-    extensions: Mapping[str, object]
-
     @property
     def content(self) -> bytes:
         """The body."""
@@ -75,8 +73,7 @@ async def ask_sdk(sdk: SdkErrors, line: Line, call: RawCall, **arguments: object
     if isinstance(raw, Failure):
         return raw
     response = raw.http_response
-    stream = response.extensions.get("network_stream")
-    return Exchange(response.headers.get("content-type", ""), response.content, stream)
+    return Exchange(response.headers.get("content-type", ""), response.content)
 
 
 async def call_sdk(

@@ -118,7 +118,7 @@ class AnthropicModel(HostedModel["anthropic.AsyncAnthropic"]):
             base_url=line.base_url,
             max_retries=0,
             timeout=line.seconds,
-            http_client=line.client(anthropic.DefaultAsyncHttpxClient),
+            http_client=line.client(anthropic.DefaultAsyncHttpxClient, event_hooks=self._hooks),
             default_headers={"anthropic-version": self._settings.api_version},
         )
 

@@ -3,7 +3,6 @@
 import asyncio
 import importlib.util
 import sys
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, cast
 
 import msgspec
@@ -101,10 +100,6 @@ class _RawResponse(Protocol):
     def sdk_http_response(self) -> "_SdkHttpResponse": ...
 
 
-class _HttpResponse(Protocol):
-    extensions: dict[str, object]
-
-
 class _SdkHttpResponse(Protocol):
     headers: dict[str, str] | None
     body: str | None
@@ -115,10 +110,6 @@ class _GoogleClient(NamedTuple):
 
     sdk: "genai.Client"
     http: Closable
-
-
-# The SDK's replies do not tell what they came over; this does, in the task that asked.
-_connection: ContextVar[object | None] = ContextVar("connection", default=None)
 
 
 class GoogleModel(HostedModel[_GoogleClient]):
@@ -140,7 +131,7 @@ class GoogleModel(HostedModel[_GoogleClient]):
         http = http_library()
         # As many connections as the other SDKs keep.
         limits = http.Limits(max_connections=1000, max_keepalive_connections=100)
-        asking = line.client(http.AsyncClient, limits=limits, event_hooks={"response": [_note_connection]})
+        asking = line.client(http.AsyncClient, limits=limits, event_hooks=self._hooks)
         options = types.HttpOptions(
             httpx_async_client=asking,
             httpx_client=line.client(http.Client),  # never asked; the SDK would make one and read certificates for it
@@ -182,7 +173,7 @@ class GoogleModel(HostedModel[_GoogleClient]):
             raise self._network_error(error) from None
         headers = {name.lower(): value for name, value in (raw.sdk_http_response.headers or {}).items()}
         payload = (raw.sdk_http_response.body or "").encode()
-        return Exchange(headers.get("content-type", ""), payload, _connection.get())
+        return Exchange(headers.get("content-type", ""), payload)
 
     def _network_error(self, error: Exception) -> ModelError:
         name = type(error).__name__
@@ -198,10 +189,6 @@ class GoogleModel(HostedModel[_GoogleClient]):
     def _read(self, body: JsonObject, ask: Ask) -> Reply:
         reply = read_content(body, len(ask.pictures))
         return reply if ask.sampling.score_mode == "text" else with_likeliest_letter(reply, _first_tokens(body), ask)
-
-
-async def _note_connection(response: _HttpResponse) -> None:
-    _connection.set(response.extensions.get("network_stream"))
 
 
 def _network_errors() -> tuple[type[Exception], ...]:
