@@ -1,4 +1,4 @@
-"""A server that answers rightly and sends its replies in odd ways: ids, packing, framing, ends of connections, copies."""
+"""A server that answers rightly and sends replies in odd ways: ids, packing, framing, ends of connections, copies."""
 
 import asyncio
 import gzip
