@@ -1,6 +1,6 @@
 """What a model must implement to be asked in its provider's batches."""
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
@@ -45,8 +45,10 @@ class AsksInBatches(Protocol):
         """
         ...
 
-    async def find_batch(self, label: str, since: datetime, n_requests: int) -> str | None:
+    async def find_batch(self, label: str, since: datetime, n_requests: int, known: Container[str]) -> str | None:
         """Return the batch that an interrupted ``submit_batch`` may have made, None if there is none.
+
+        ``known`` batches are none: this run has noted what they hold.
 
         Raises:
             ModelError: If the provider cannot be asked.

@@ -101,7 +101,7 @@ def test_a_redirected_question_names_the_target_and_goes_no_further(
 
 CALLS = {
     "submit": lambda model: model.submit_batch({"r": {"model": "m", "max_tokens": 1, "messages": []}}, "label"),
-    "find": lambda model: model.find_batch("label", datetime.datetime.now(datetime.UTC), 1),
+    "find": lambda model: model.find_batch("label", datetime.datetime.now(datetime.UTC), 1, ()),
     "progress": lambda model: model.batch_progress("b"),
     "replies": lambda model: model.batch_replies("b", {"r": ask()}),
 }

@@ -13,12 +13,14 @@ from eyechart.errors import BadRequestError, TransientModelError, UsageError
 from eyechart.images.probe import probe_image
 from eyechart.kinds import ModelOptions
 from eyechart.opening import open_model
-from eyechart.runs.batch_records import read_open_batches
+from eyechart.runs.batch_records import BatchLog, BatchRow, read_open_batches
 from eyechart.runs.batches import BatchSettings
 from eyechart.runs.execute import LoopSettings
 from eyechart.runs.folders import Destination
+from eyechart.runs.listening import Silent
 from eyechart.runs.options import RunOptions
-from eyechart.runs.session import run_benchmark
+from eyechart.runs.session import ask_shard, run_benchmark
+from eyechart.runs.shard import Shard
 from eyechart.runs.spending import SpendingLimits
 from eyechart.schema import ResponseState
 from eyechart.views import resolve_views
@@ -49,19 +51,22 @@ def run(make, tmp_path, tiny_letter):
     def start(server, provider="openai", *, wait=30.0, **changes):
         spec, path = PROVIDERS[provider]
         model = open_model(spec, ModelOptions(base_url=server.url + path))
-        limits = changes.pop("limits", None)
+        limits, listener = changes.pop("limits", None), changes.pop("listener", None)
         if limits is not None:
             model.__class__ = type("Limited", (type(model),), {"batch_limits": limits})
         changes.setdefault("has_preflight", False)
+        changes.setdefault("batches", BatchSettings(poll_seconds=0.01, wait_seconds=wait))
         options = RunOptions(
             scorer=tiny_letter,
             where=Destination(out=tmp_path / "run"),
-            batches=BatchSettings(poll_seconds=0.01, wait_seconds=wait),
             is_same_weights=True,
             **changes,
         )
         benchmark = make.benchmark(questions, folder=tmp_path)
-        return run_benchmark(benchmark, model, resolve_views("original,crop_3x")[0], make.prompt(), options=options)
+        asks = run_benchmark if options.shard is None else ask_shard
+        return asks(
+            benchmark, model, resolve_views("original,crop_3x")[0], make.prompt(), options=options, listener=listener
+        )
 
     return start
 
@@ -114,6 +119,105 @@ def test_a_batch_that_never_reached_the_provider_is_handed_over_again(run, provi
         assert run(server, provider).exit_code == 0
     assert Counter(desk.asked.values()) == {1: 12}
     assert read_open_batches(tmp_path / "run") == []
+
+
+@both
+def test_the_first_of_a_second_start_is_not_asked_by_itself_while_a_batch_holds_it(run, provider):
+    desk = BatchDesk(answer_from_picture, n_polls=1)
+    with ChatServer(desk=desk, answer=answer_from_picture) as server:
+        assert run(server, provider, wait=0.0, has_preflight=True).n_asked == 4
+        assert run(server, provider, has_preflight=True).n_asked == 8
+        assert (len(server.received), Counter(desk.asked.values())) == (4, {1: 8})
+
+
+@both
+def test_an_interrupted_batch_is_told_from_one_of_the_same_size(run, provider):
+    """Anthropic keeps no label, so that only size and time tell batches apart, and what is known of the others."""
+    desk = BatchDesk(answer_from_picture, n_polls=1)
+    with ChatServer(desk=desk) as server:
+        taken = desk._made
+
+        def loses_the_second(batch):
+            desk.lose_reply = int(len(desk.batches) == 1)
+            return taken(batch)
+
+        desk._made = loses_the_second
+        limits = BatchLimits(max_requests=6, max_bytes=1 << 28)
+        with pytest.raises(TransientModelError):
+            run(server, provider, limits=limits)
+        outcome = run(server, provider, limits=limits)
+    assert (outcome.exit_code, len(desk.batches)) == (0, 2)
+    assert Counter(desk.asked.values()) == {1: 12}
+
+
+@both
+def test_two_interrupted_batches_of_one_size_are_not_taken_for_each_other(run, provider, tmp_path):
+    desk = BatchDesk(answer_from_picture, lose_reply=2)
+    with ChatServer(desk=desk) as server:
+        for number in (1, 2):
+            with pytest.raises(TransientModelError):
+                run(server, provider, shard=Shard(number, 2))
+        outcome = run(server, provider)
+    assert outcome.exit_code == 0
+    assert Counter(desk.asked.values()) == {1: 12}
+    assert read_open_batches(tmp_path / "run") == []
+
+
+@both
+def test_a_shard_leaves_alone_what_another_one_is_handing_over(run, provider, tmp_path):
+    """The second shard starts between the first one's note and the provider's reply."""
+    desk = BatchDesk(answer_from_picture, n_polls=1, lose_reply=1)
+    with ChatServer(desk=desk) as server:
+        with pytest.raises(TransientModelError):
+            run(server, provider, wait=0.0, shard=Shard(1, 2))
+        (noted,) = read_open_batches(tmp_path / "run")
+        _, on_its_way = desk.batches.popitem()
+        run(server, provider, wait=0.0, shard=Shard(2, 2))
+        on_its_way.id = "first"
+        desk.batches["first"] = on_its_way
+        log = BatchLog(tmp_path / "run", "first")
+        log.note(BatchRow(label=noted.label, event="submitted", at=noted.intended_at.isoformat(), batch_id="first"))
+        log.close()
+        assert [run(server, provider, shard=Shard(number, 2)).n_asked for number in (1, 2)] == [6, 6]
+        outcome = run(server, provider)
+    assert (outcome.exit_code, outcome.n_asked) == (0, 0)
+    assert Counter(desk.asked.values()) == {1: 12}
+
+
+def test_a_batch_that_somebody_did_not_find_yet_is_open_once_it_was_handed_over(tmp_path):
+    at = "2026-12-01T09:00:00+00:00"
+    events = [
+        ("a", "intended", "one", None),
+        ("b", "dropped", "one", None),
+        ("a", "submitted", "one", "batch_1"),
+        ("a", "intended", "two", None),
+        ("a", "submitted", "two", "batch_2"),
+        ("b", "dropped", "two", "batch_2"),
+        ("a", "intended", "three", None),
+        ("a", "dropped", "three", None),
+        ("a", "intended", "four", None),
+    ]
+    logs = {name: BatchLog(tmp_path, name) for name in "ab"}
+    for writer, event, label, batch_id in events:
+        ids = ("r",) if event == "intended" else ()
+        logs[writer].note(BatchRow(label=label, event=event, at=at, batch_id=batch_id, request_ids=ids))
+    for log in logs.values():
+        log.close()
+    assert {one.label: one.batch_id for one in read_open_batches(tmp_path)} == {"one": "batch_1", "four": None}
+
+
+def test_a_start_without_batches_says_that_some_hold_its_requests(run):
+    class Noted(Silent):
+        lines = ()
+
+        def noted(self, message):
+            self.lines = (*self.lines, message)
+
+    desk, noted = BatchDesk(answer_from_picture, n_polls=1), Noted()
+    with ChatServer(desk=desk, answer=answer_from_picture) as server:
+        run(server, wait=0.0)
+        run(server, batches=None, listener=noted)
+    assert any("hold 12 of these requests: without --batch" in line for line in noted.lines)
 
 
 @both

@@ -1,7 +1,7 @@
 """One model behind an OpenAI-compatible endpoint, asked through the official SDK."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -107,7 +107,7 @@ class CompatibleModel(HostedModel["openai.AsyncOpenAI"]):
         batch = await self._told(await ask_sdk(openai, line, create, input_file_id=file.get("id"), **arguments))
         return str(batch.get("id"))
 
-    async def find_batch(self, label: str, since: datetime, n_requests: int) -> str | None:
+    async def find_batch(self, label: str, since: datetime, n_requests: int, known: Container[str]) -> str | None:
         """Return the batch with this label, None if there is none.
 
         Raises:
@@ -115,7 +115,7 @@ class CompatibleModel(HostedModel["openai.AsyncOpenAI"]):
         """
         import openai  # deferred, see below
 
-        del since, n_requests
+        del since, n_requests, known
         after: dict[str, str] = {}
         listing = cast("RawCall", self._connected().batches.with_raw_response.list)
         while True:

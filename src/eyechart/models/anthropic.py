@@ -4,7 +4,7 @@ import base64
 import importlib.util
 import re
 import urllib.parse
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Protocol, cast
 
@@ -136,7 +136,7 @@ class AnthropicModel(HostedModel["anthropic.AsyncAnthropic"]):
         line = self._line._replace(seconds=BATCH_SECONDS)
         return str((await self._told(await ask_sdk(anthropic, line, create, requests=requests))).get("id"))
 
-    async def find_batch(self, label: str, since: datetime, n_requests: int) -> str | None:
+    async def find_batch(self, label: str, since: datetime, n_requests: int, known: Container[str]) -> str | None:
         """Return the oldest batch made since then that may be the one, by its number of requests; None if none is.
 
         Raises:
@@ -148,7 +148,7 @@ class AnthropicModel(HostedModel["anthropic.AsyncAnthropic"]):
         listing = cast("RawCall", self._connected().messages.batches.with_raw_response.list)
         page = await self._told(await ask_sdk(anthropic, self._line, listing, limit=100))
         entries = [one for one in cast("list[object]", page.get("data") or []) if isinstance(one, dict)]
-        return found_batch(entries, since, n_requests)
+        return found_batch([one for one in entries if one.get("id") not in known], since, n_requests)
 
     async def batch_progress(self, batch_id: str) -> BatchProgress:
         """Return how far a batch is.

@@ -52,14 +52,18 @@ def read_open_batches(folder: Path) -> list[OpenBatch]:
         StoreError: If a file cannot be read.
     """
     found: dict[str, OpenBatch] = {}
+    submitted: dict[str, str | None] = {}
+    ended = set()
     for row in _rows(folder):
         if row.event == "intended":
             found[row.label] = OpenBatch(row.label, row.request_ids, datetime.fromisoformat(row.at), None)
-        elif row.event == "submitted" and row.label in found:
-            found[row.label] = msgspec.structs.replace(found[row.label], batch_id=row.batch_id)
-        else:
-            found.pop(row.label, None)
-    return sorted(found.values(), key=lambda batch: batch.intended_at)
+        elif row.event == "submitted":
+            submitted[row.label] = row.batch_id
+        elif row.event == "collected" or row.batch_id is not None or row.label not in submitted:
+            # Whoever did not find a batch may have looked while another process was handing it over.
+            ended.add(row.label)
+    batches = [msgspec.structs.replace(one, batch_id=submitted.get(label)) for label, one in found.items()]
+    return sorted((one for one in batches if one.label not in ended), key=lambda batch: batch.intended_at)
 
 
 def known_batch_ids(folder: Path) -> frozenset[str]:

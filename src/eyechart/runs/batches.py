@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -79,6 +79,8 @@ class BatchAsker:
         settings: How to wait.
         spending: Says which batches may still be handed over.
         anew: What is stored beside answers to requests that were asked before, by request id.
+        own: Ids of the requests of this shard, None where there is but one writer. Batches without any of them belong
+            to another process, which may be handing them over at this moment.
     """
 
     def __init__(
@@ -90,8 +92,10 @@ class BatchAsker:
         settings: BatchSettings,
         spending: BatchSpending,
         anew: Mapping[str, JsonObject],
+        own: Container[str] | None = None,
     ) -> None:
         self.n_asked = 0
+        self._own, self._held = own, set[str]()
         self._model, self._limits = model, limits
         self._folder, self._requests = desk.store.folder, desk.requests
         self._pictures, self._writer = desk.pictures, desk.writer
@@ -115,7 +119,8 @@ class BatchAsker:
         Raises:
             EyechartError: If the run cannot go on.
         """
-        open_batches = await self._found(read_open_batches(self._folder))
+        own = own_batches(read_open_batches(self._folder), self._own)
+        open_batches = await self._found(own)
         handed_over = {request_id for batch in open_batches for request_id in batch.request_ids}
         if open_batches:
             n_batches = len(open_batches)
@@ -123,23 +128,23 @@ class BatchAsker:
                 "1 batch of an earlier start holds" if n_batches == 1 else f"{n_batches} batches of earlier starts hold"
             )
             self._listener.noted(f"{what} {len(handed_over)} requests")
-            self._spending.hold([self._requests[id_] for id_ in handed_over - self._settled if id_ in self._requests])
         open_batches += await self._submit(request for request in requests if request.id not in handed_over)
         await self._wait_and_collect(open_batches)
         return self._stop
 
     async def _found(self, batches: list[OpenBatch]) -> list[OpenBatch]:
         """Return the batches that the provider has; one that was never handed over is dropped."""
-        known = known_batch_ids(self._folder)
+        known = set(known_batch_ids(self._folder))
         found = []
         for batch in batches:
             if batch.batch_id is not None:
                 found.append(batch)
                 continue
-            batch_id = await self._model.find_batch(batch.label, batch.intended_at, len(batch.request_ids))
+            batch_id = await self._model.find_batch(batch.label, batch.intended_at, len(batch.request_ids), known)
             if batch_id is None or batch_id in known:
                 self._note(batch.label, "dropped")
             else:
+                known.add(batch_id)
                 self._note(batch.label, "submitted", batch_id)
                 found.append(msgspec.structs.replace(batch, batch_id=batch_id))
         return found
@@ -147,6 +152,7 @@ class BatchAsker:
     async def _submit(self, requests: Iterable[Request]) -> list[OpenBatch]:
         submitted = []
         for bodies, held in self._chunks(requests):
+            self._hold_open()
             self._stop = self._spending.begin(held)
             if self._stop is not None:
                 break
@@ -155,9 +161,16 @@ class BatchAsker:
             self._log.note(BatchRow(label=label, event="intended", at=now.isoformat(), request_ids=request_ids))
             batch_id = await self._model.submit_batch(bodies, label)
             self._note(label, "submitted", batch_id)
+            self._held.update(request_ids)
             self._listener.noted(f"batch {batch_id}: {len(held)} requests handed over")
             submitted.append(OpenBatch(label, request_ids, now, batch_id))
         return submitted
+
+    def _hold_open(self) -> None:
+        """Count what the provider holds of this run, that of other shards included, against the bound on cost."""
+        ids = {id_ for batch in read_open_batches(self._folder) for id_ in batch.request_ids} - self._held
+        self._held |= ids
+        self._spending.hold([self._requests[id_] for id_ in ids - self._settled if id_ in self._requests])
 
     def _chunks(self, requests: Iterable[Request]) -> Iterator[tuple[dict[str, JsonObject], list[Request]]]:
         """Yield request bodies as large as one batch may be, made one chunk at a time."""
@@ -294,6 +307,11 @@ class BatchAsker:
             {"label": label, "event": event, "at": utc_now().isoformat(), "batch_id": batch_id}, BatchRow
         )
         self._log.note(row)
+
+
+def own_batches(batches: Sequence[OpenBatch], own: Container[str] | None) -> list[OpenBatch]:
+    """Return the batches that hold a request of this shard; all of them where ``own`` is None."""
+    return [batch for batch in batches if own is None or any(id_ in own for id_ in batch.request_ids)]
 
 
 def _generation(anew: Mapping[str, JsonObject], request_id: str) -> int:

@@ -17,8 +17,8 @@ from eyechart.opening import DEFAULT_SCORER, open_scorer
 from eyechart.releases.fitness import check_collection
 from eyechart.runs.answers import ASKED_AGAIN, CARRIED, GENERATION, as_it_ended, stale_ids
 from eyechart.runs.asking_again import generations_again, states_again
-from eyechart.runs.batch_records import BatchLog
-from eyechart.runs.batches import BatchAsker, BatchDesk, BatchSettings
+from eyechart.runs.batch_records import BatchLog, read_open_batches
+from eyechart.runs.batches import BatchAsker, BatchDesk, BatchSettings, own_batches
 from eyechart.runs.event_loop import run_async
 from eyechart.runs.execute import Asker, read_identity, utc_now, writer_name
 from eyechart.runs.files import read_records
@@ -312,6 +312,11 @@ class _Session:
     async def _ask_first_and_rest(
         self, asker: Asker, pictures: PictureSource, writer: AnswerWriter, spending: Spending
     ) -> Stop | None:
+        if self._options.batches is None and (held := self._held_by_batches()):
+            self._listener.noted(
+                f"batches of an earlier start hold {len(held)} of these requests: without --batch they are asked and "
+                "paid once more"
+            )
         first = self._first()
         await asker.ask(first)
         stop = asker.stop or self._check(first, writer)
@@ -365,6 +370,7 @@ class _Session:
             settings=self._options.batches or BatchSettings(),
             spending=batch_spending(self._options, self._plan.model, spending.dollars, spending.n_sent),
             anew=self._anew(),
+            own=self._own,
         )
         try:
             return await asker.ask(requests)
@@ -418,13 +424,22 @@ class _Session:
     def _first(self) -> tuple[Request, ...]:
         """Return the requests to check first, of those that are open; none where looking costs nothing.
 
-        What an earlier start was told says nothing of the server as it is now.
+        What an earlier start was told says nothing of the server as it is now. What a batch holds is paid already.
         """
         if not self._options.has_preflight or self._model.reads == "identity":
             return ()
+        held = self._held_by_batches() if self._options.batches is not None else frozenset()
         return choose_first(
-            request for request in self._plan.requests if self._is_open(request) and fault_of(request.pictures) is None
+            request
+            for request in self._plan.requests
+            if self._is_open(request) and request.id not in held and fault_of(request.pictures) is None
         )
+
+    def _held_by_batches(self) -> frozenset[str]:
+        """Return which open requests of this process an earlier start has handed over in batches."""
+        batches = own_batches(read_open_batches(self.store.folder), self._own)
+        held = {id_ for batch in batches for id_ in batch.request_ids}
+        return frozenset(one.id for one in self._plan.requests if one.id in held and self._is_open(one))
 
     def _check(self, first: Sequence[Request], writer: AnswerWriter) -> Stop | None:
         """Show the first answers of this start; return why to stop if too many are bad and there is more to ask."""
