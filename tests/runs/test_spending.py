@@ -3,6 +3,7 @@
 import datetime
 import itertools
 import math
+import threading
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +16,8 @@ from eyechart.runs.folders import Destination
 from eyechart.runs.listening import Silent
 from eyechart.runs.ray_engine import Counter
 from eyechart.runs.retrying import Stop
-from eyechart.runs.session import RunOptions, run_benchmark
+from eyechart.runs.session import RunOptions, ask_shard, run_benchmark
+from eyechart.runs.shard import Shard
 from eyechart.runs.spending import (
     BatchSpending,
     Spending,
@@ -35,9 +37,9 @@ CENT = Usage(input_tokens=900, output_tokens=50)
 
 @pytest.fixture
 def run(make, tmp_path, tiny_letter):
-    def start(limits, *, reply=None, n=10, concurrency=1, price=PRICE, listener=None, script=None):
+    def start(limits, *, reply=None, n=10, concurrency=1, price=PRICE, listener=None, script=None, shard=None):
         model = make.model(script or (lambda ask: reply or Reply(text="A", usage=CENT)))
-        outcome = run_benchmark(
+        outcome = (run_benchmark if shard is None else ask_shard)(
             make.benchmark(make.question(index) for index in range(n)),
             model,
             resolve_views("original")[0],
@@ -47,12 +49,47 @@ def run(make, tmp_path, tiny_letter):
                 loop=LoopSettings(concurrency=concurrency, spending=limits),
                 where=Destination(out=tmp_path / "run"),
                 price=price,
+                shard=shard,
             ),
             listener=listener,
         )
         return outcome, model
 
     return start
+
+
+class Noted(Silent):
+    """Keeps what the reader is told."""
+
+    def __init__(self):
+        self.notes = []
+
+    def noted(self, message):
+        self.notes.append(message)
+
+
+def test_shards_that_ask_at_once_keep_one_bound_on_cost_together(run):
+    """The second shard runs from start to end while the first one waits for its second answer."""
+    limits, others, noted = SpendingLimits(max_dollars=0.055), [], Noted()
+
+    def script(ask):
+        own.append(ask)
+        if len(own) == 2:
+            second = threading.Thread(target=lambda: others.append(run(limits, shard=Shard(2, 2))))
+            second.start()
+            second.join()
+        return Reply(text="A", usage=CENT)
+
+    own = []
+    outcome, _ = run(limits, shard=Shard(1, 2), script=script, listener=noted)
+    ((other, model),) = others
+    # One cent was stored when the second shard began, and one was in flight that it could not know.
+    assert (len(model.asked), len(own)) == (4, 2)
+    assert "--max-cost 0.055 is reached: $0.0600 spent" in outcome.stop.reason
+    assert "--max-cost 0.055 is reached: $0.0500 spent" in other.stop.reason
+    assert any("holds for all shards together" in line for line in noted.notes)
+    outcome, model = run(SpendingLimits(max_dollars=0.075), shard=Shard(1, 2))
+    assert (len(model.asked), outcome.stop.reason[:28]) == (1, "--max-cost 0.075 is reached:")
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])
@@ -126,16 +163,6 @@ def test_without_a_price_there_is_no_expense(run):
 def test_bounds_that_cannot_be_kept_are_refused(limits, message):
     with pytest.raises(UsageError, match=message):
         check_spending(limits)
-
-
-class Noted(Silent):
-    """Keeps what the reader is told."""
-
-    def __init__(self):
-        self.notes = []
-
-    def noted(self, message):
-        self.notes.append(message)
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])

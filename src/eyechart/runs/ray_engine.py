@@ -240,8 +240,8 @@ class Counter:
     def __init__(
         self, limits: JsonObject, dollars: float, dearest: float | None, n_sent: int, wait_seconds: float
     ) -> None:
-        self._spending = Spending(msgspec.convert(limits, SpendingLimits), n_sent=n_sent)
-        self._spending.dollars, self._spending.dearest = dollars, dearest
+        self._spending = Spending(msgspec.convert(limits, SpendingLimits), (dollars,), n_sent)
+        self._spending.dearest = dearest
         self._wait_seconds = wait_seconds
         self._waiting_since: float | None = None
         self._stop: Stop | None = None

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import timedelta
 from itertools import chain
 from pathlib import Path
@@ -49,7 +49,7 @@ from eyechart.runs.score import score_run
 from eyechart.runs.shard import ids_of
 from eyechart.runs.sights import read_sights, tell_sizes
 from eyechart.runs.so_far import ScoringListener, with_scores
-from eyechart.runs.spending import Spending, earlier_dollars
+from eyechart.runs.spending import OthersSpending, Spending, earlier_dollars
 from eyechart.runs.store import AnswerWriter, RunStore
 from eyechart.runs.summarise import summarise
 from eyechart.runs.unreadable import fault_of, tell_unreadable
@@ -278,7 +278,8 @@ class _Session:
             self._benchmark, max_decoded_bytes=self._options.max_decoded_bytes, kept=self._options.view_store
         )
         writer = self._writer
-        spending = Spending(self._options.loop.spending, self._spent())
+        others = self._others_spending()
+        spending = Spending(self._options.loop.spending, self._spent(), others=others)
         asker = Asker(
             self._model,
             pictures,
@@ -495,6 +496,20 @@ class _Session:
         paid = (row for row in rows if CARRIED not in row.extra)
         asked = chain(self._plan.requests, self.store.earlier_requests())
         return tuple(earlier_dollars(paid, asked, self._options.loop.spending))
+
+    def _others_spending(self) -> Callable[[], float]:
+        """Return what tells the dollars that other shards spend from now on, and say how the bound on cost holds."""
+        limits = self._options.loop.spending
+        if self._options.shard is None or limits.max_dollars is None:
+            return lambda: 0.0
+        if self._options.ray is not None:  # the files of Ray's workers cannot be told from those of other shards
+            self._listener.noted(f"--max-cost {limits.max_dollars:g} holds for this shard and not for all together")
+            return lambda: 0.0
+        self._listener.noted(
+            f"--max-cost {limits.max_dollars:g} holds for all shards together: what the others have stored here counts, "
+            "what they have in flight does not yet"
+        )
+        return OthersSpending(self._writer.path, {one.id: one for one in self._plan.requests}, limits.price)
 
     def _gold(self) -> dict[str, str | None]:
         questions = {question.id: question for question in self._plan.questions}

@@ -1,12 +1,14 @@
 """When a run has asked or spent enough: it begins nothing new, and what is in flight is awaited."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from eyechart.errors import UsageError
 from eyechart.kinds import Reply
 from eyechart.runs.retrying import Stop
-from eyechart.schema import JsonObject, Request, Response, TokenPrice, Usage, Value
+from eyechart.schema import JsonObject, Request, Response, TokenPrice, Usage, Value, decode_record
 from eyechart.seen.costs import ANSWER_TOKENS, cost_dollars, guess_tokens
 
 BATCH_DISCOUNT = 0.5
@@ -79,14 +81,26 @@ class Spending:
         limits: The bounds.
         spent: Dollars of every answer of earlier starts.
         n_sent: Attempts that this start has already sent.
+        others: Tells the dollars that other processes have spent on this run since this one started.
     """
 
-    def __init__(self, limits: SpendingLimits, spent: Sequence[float] = (), n_sent: int = 0) -> None:
-        self._limits = limits
-        self.dollars = sum(spent)
+    def __init__(
+        self,
+        limits: SpendingLimits,
+        spent: Sequence[float] = (),
+        n_sent: int = 0,
+        others: Callable[[], float] = lambda: 0.0,
+    ) -> None:
+        self._limits, self._others = limits, others
+        self._own_dollars = sum(spent)
         self.n_sent = n_sent
         self.dearest: float | None = max(spent, default=None)
         self._n_open = 0
+
+    @property
+    def dollars(self) -> float:
+        """What the run's answers cost so far, in US dollars."""
+        return self._own_dollars + self._others()
 
     def begin(self, request: Request) -> Stop | bool:
         """Count an attempt and return True; False to wait for the first answer's cost, a stop where enough is spent."""
@@ -97,10 +111,10 @@ class Spending:
             if self.dearest is None and self._n_open:
                 return False
             expected = self.dearest if self.dearest is not None else self._expected(request)
-            if self.dollars + (self._n_open + 1) * expected > bound:
+            spent = self.dollars
+            if spent + (self._n_open + 1) * expected > bound:
                 return Stop(
-                    f"--max-cost {bound:g} is reached: ${self.dollars:.4f} spent, "
-                    f"the next answer may cost ${expected:.4f}",
+                    f"--max-cost {bound:g} is reached: ${spent:.4f} spent, the next answer may cost ${expected:.4f}",
                     "run the same command with a higher --max-cost to ask the rest",
                 )
         self.n_sent += 1
@@ -114,7 +128,7 @@ class Spending:
             return
         dollars = bounded_dollars(reply.usage, reply.extra, self._limits.price)
         dollars = self._expected(request) if dollars is None else dollars
-        self.dollars += dollars
+        self._own_dollars += dollars
         self.dearest = max(self.dearest or 0.0, dollars)
 
     def give_up_first(self, request: Request) -> None:
@@ -278,8 +292,56 @@ def earlier_dollars(
         return
     by_id = {request.id: request for request in requests}
     for row in responses:
-        dollars = bounded_dollars(row.usage, row.extra, limits.price)
-        if dollars is None and row.error is None and row.request_id in by_id:
-            dollars = expected_dollars(by_id[row.request_id], limits.price)
+        dollars = _row_dollars(row, by_id, limits.price)
         if dollars is not None:
             yield dollars
+
+
+class OthersSpending:
+    """Reads what other processes spend on a run while this one asks: from the answers that they store beside ours.
+
+    What they have in flight is not known.
+
+    Args:
+        own: The file of this process's answers.
+        requests: The requests of the run, by id.
+        price: What tokens cost.
+    """
+
+    def __init__(self, own: Path, requests: Mapping[str, Request], price: TokenPrice | None) -> None:
+        self._own, self._requests, self._price = own, requests, price
+        self._dollars = 0.0
+        self._offsets: dict[Path, int] = {}
+        self()
+        self._dollars = 0.0
+
+    def __call__(self) -> float:
+        """Return the dollars of all answers that others have stored since this was made."""
+        for path in self._files():
+            offset = self._offsets.get(path, 0)
+            with contextlib.suppress(FileNotFoundError):  # it held nothing, and its process has ended
+                if path.stat().st_size > offset:
+                    self._offsets[path] = offset + self._read(path, offset)
+        return self._dollars
+
+    def _read(self, path: Path, offset: int) -> int:
+        """Count the whole lines from there on, and return their bytes."""
+        with path.open("rb") as file:
+            file.seek(offset)
+            added = file.read()
+        whole = added[: added.rfind(b"\n") + 1]
+        for line in whole.splitlines():
+            row = decode_record(line, Response, str(path))
+            self._dollars += _row_dollars(row, self._requests, self._price) or 0.0
+        return len(whole)
+
+    def _files(self) -> list[Path]:
+        return [path for path in self._own.parent.glob("*.jsonl") if path.name != self._own.name]
+
+
+def _row_dollars(row: Response, requests: Mapping[str, Request], price: TokenPrice | None) -> float | None:
+    """Return what a stored answer counts with, None for an error."""
+    dollars = bounded_dollars(row.usage, row.extra, price)
+    if dollars is None and row.error is None and row.request_id in requests:
+        return expected_dollars(requests[row.request_id], price)
+    return dollars
