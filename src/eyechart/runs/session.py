@@ -506,8 +506,8 @@ class _Session:
             self._listener.noted(f"--max-cost {limits.max_dollars:g} holds for this shard and not for all together")
             return lambda: 0.0
         self._listener.noted(
-            f"--max-cost {limits.max_dollars:g} holds for all shards together: what the others have stored here counts, "
-            "what they have in flight does not yet"
+            f"--max-cost {limits.max_dollars:g} holds for all shards together: what the others have stored here "
+            "counts, what they have in flight does not yet"
         )
         return OthersSpending(self._writer.path, {one.id: one for one in self._plan.requests}, limits.price)
 
