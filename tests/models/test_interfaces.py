@@ -8,6 +8,7 @@ import pytest
 from models.asks import KEY, ask, asked, picture
 from models.interfaces import ANTHROPIC, RESPONSES, answers, every_interface
 from servers.chat_server import ChatServer, answer_from_picture
+from servers.dialects import Answer
 from servers.faults import Script
 
 from eyechart.errors import (
@@ -202,3 +203,12 @@ def test_a_missing_sdk_names_its_extra(provider, library):
     with pytest.raises(MissingDependencyError, match="is not installed") as caught:
         open_model(f"{provider}/m")
     assert f"eyechart[{provider}]" in caught.value.hint
+
+
+@pytest.mark.parametrize("told", [-1, 10**12, pytest.param(10**400, id="huge"), 1e30, "100", True])
+@every_interface
+def test_a_number_of_tokens_that_cannot_be_one_is_not_known(interface, told):
+    """Else the cost of one absurd reply ends the run, or is no number at all."""
+    with ChatServer(answer=Answer(text="A", input_tokens=told, output_tokens=3)) as server:
+        (reply,) = answers(interface.open(server), ask())
+    assert (reply.text, reply.usage.input_tokens) == ("A", None)

@@ -22,6 +22,8 @@ _NO_STATUS = 500
 # What a body of status 200 holds in any dialect where it is an answer, and where it is nothing but an error.
 _ANSWER_KEYS = ("choices", "output", "content", "candidates", "promptFeedback")
 _ERROR_KEYS = ("message", "detail", "errors", "error_msg", "msg")
+# The longest context that is known is 10 million tokens (Llama 4 Scout).
+_MOST_TOKENS = 1_000_000_000
 
 
 def read_json(content_type: str, payload: bytes) -> JsonObject:
@@ -353,11 +355,19 @@ def _extra(body: JsonObject) -> JsonObject:
 
 
 def _count(values: JsonObject, *keys: str) -> int | None:
-    for key in keys:
-        value = values.get(key)
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-            return value
-    return None
+    return next((count for key in keys if (count := token_count(values.get(key))) is not None), None)
+
+
+def token_count(value: object) -> int | None:
+    """Return a reported number of tokens, None where it cannot be one: below 0, or beyond what any request holds.
+
+    Example:
+        >>> token_count(1445), token_count(-1), token_count(10**400), token_count("1445")
+        (1445, None, None, None)
+    """
+    if not isinstance(value, int) or isinstance(value, bool):
+        return None
+    return value if 0 <= value <= _MOST_TOKENS else None
 
 
 def _object(value: object) -> JsonObject:

@@ -9,7 +9,7 @@ import msgspec
 
 from eyechart.errors import MissingDependencyError, ModelError
 from eyechart.kinds import Ask, Model, ModelOptions, Reply
-from eyechart.models._chat_reply import failure_of, observed
+from eyechart.models._chat_reply import failure_of, observed, token_count
 from eyechart.models._chat_settings import N_TOP_TOKENS, merged, read_sent_settings, sent
 from eyechart.models._endings import BLOCKED_PROMPTS, ended, unreadable
 from eyechart.models._endpoint import Provider
@@ -299,19 +299,18 @@ def _usage(metadata: object) -> Usage | None:
         return None
     details = metadata.get("promptTokensDetails")
     by_kind = [one for one in details if isinstance(one, dict)] if isinstance(details, list) else []
-    images = [_count(one.get("tokenCount")) for one in by_kind if one.get("modality") == "IMAGE"]
-    answer, thoughts = _count(metadata.get("candidatesTokenCount")), _count(metadata.get("thoughtsTokenCount"))
+    images = [token_count(one.get("tokenCount")) for one in by_kind if one.get("modality") == "IMAGE"]
+    answer, thoughts = (
+        token_count(metadata.get("candidatesTokenCount")),
+        token_count(metadata.get("thoughtsTokenCount")),
+    )
     return Usage(
-        input_tokens=_count(metadata.get("promptTokenCount")),
+        input_tokens=token_count(metadata.get("promptTokenCount")),
         # Google counts thoughts apart and bills them as output; the others count them inside.
         output_tokens=answer if thoughts is None else (answer or 0) + thoughts,
         image_tokens=images[0] if len(images) == 1 else None,
         reasoning_tokens=thoughts,
     )
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _failure(status: int, body: object, headers: object) -> Failure:
