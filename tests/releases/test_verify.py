@@ -236,6 +236,8 @@ FAULTS = {
     "duplicate id": (edit_rows(lambda rows: [*rows, rows[1]]), "duplicate_id", CROP_ROWS, "000001"),
     "needed field gone": (edit_row(width=None), "missing_field", CROP_ROWS, "000001"),
     "view id of another view": (edit_row(view_id="crop_1x"), "wrong_view_id", CROP_ROWS, "000001"),
+    "family of another view": (edit_row(view_family="downsample"), "wrong_view_family", CROP_ROWS, "000001"),
+    "family as no other row has it": (edit_row(view_family="zoom"), "wrong_view_family", CROP_ROWS, "000001"),
     "id of another question": (edit_row(id="000009"), "id_differs", CROP_ROWS, "000001"),
     "answer text of another choice": (edit_row(answer_text="c"), "answer_mismatch", CROP_ROWS, "000001"),
     "answer text wrong everywhere": (edit_question(answer_text="c"), "answer_mismatch", "dataset.json", "000001"),

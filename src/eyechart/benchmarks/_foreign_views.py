@@ -32,6 +32,32 @@ def known_view(view_id: str, values: Mapping[str, object] | None = None) -> View
     return _told(values) if spelled is None and values is not None else spelled
 
 
+def family_of(view_id: str) -> str | None:
+    """Return the name of the family that an id of ours belongs to, None where it is none.
+
+    Example:
+        >>> family_of("crop_3x"), family_of("zoom3")
+        ('crop', None)
+    """
+    view = _parsed(view_id)
+    return None if view is None else next(kind.view.family for kind in _families() if type(view) is kind.view)
+
+
+def is_another_family(told: str, family: str) -> bool:
+    """Whether a ``view_family`` names another family of ours; how a release spells its own names is its affair.
+
+    Example:
+        >>> [is_another_family(told, "crop") for told in ("downsample", "Crop", "zoom")]
+        [True, False, False]
+    """
+    ours = {_letters(kind.view.family) for kind in _families()} - {_letters(family)}
+    return _letters(told) in ours
+
+
+def _letters(name: str) -> str:
+    return _NO_LETTER.sub("", name.lower())
+
+
 def own_id(view: View) -> str:
     """Return our id of a view.
 
@@ -52,7 +78,7 @@ def _parsed(view_id: str) -> View | None:
 
 def _told(values: Mapping[str, object]) -> View | None:
     family = values.get("view_family")
-    name = _NO_LETTER.sub("", family.lower()) if isinstance(family, str) else ""
+    name = _letters(family) if isinstance(family, str) else ""
     area, scale = _positive(values.get("crop_area_multiplier")), _positive(values.get("downsample_linear_scale"))
     view: View | None = None
     if name == "original":

@@ -66,6 +66,7 @@ CODES: dict[str, tuple[Level, str]] = {
     "wrong_hash": ("error", "the file's SHA-256 is not the recorded one"),
     "wrong_image_path": ("error", "dataset.json names another file than the original view does"),
     "wrong_size": ("error", "width and height of the row are not those of the file"),
+    "wrong_view_family": ("error", "view_family is another one than its view id or the other rows of the view say"),
     "wrong_view_id": ("error", "view_id is not the name of the folder"),
 }
 """Every code with its usual level and its meaning. What the release itself declares is ``known`` instead."""
@@ -85,7 +86,7 @@ _IMPLIES = {
 # The same for one question and all its views: a target that is wrong is no measure of what they show.
 _QUESTION_IMPLIES = dict.fromkeys(("bad_box", "box_outside", "clipped_box_differs"), _PIXELS)
 # And for one view: what is no part of the release is in no manifest.
-_VIEW_IMPLIES = {"undeclared_view": frozenset({"not_in_manifest", "wrong_view_id"})}
+_VIEW_IMPLIES = {"undeclared_view": frozenset({"not_in_manifest", "wrong_view_id", "wrong_view_family"})}
 
 
 class Finding(Value, frozen=True):

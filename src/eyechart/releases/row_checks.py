@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from string import ascii_uppercase
 from typing import NamedTuple
 
+from eyechart.benchmarks._foreign_views import family_of, is_another_family
 from eyechart.benchmarks._options import MAX_CHOICES, MIN_CHOICES, equal_up_to_case
 from eyechart.benchmarks._release import as_boxes, as_choices, as_size, id_of, is_sha256
 from eyechart.geometry import intersect, whole
@@ -43,6 +44,7 @@ def check_rows(contents: Contents) -> Iterator[Finding]:
                 rows_of[view_id][row.id] = row
         yield from _check_ids(contents, view_id, rows_of[view_id])
         yield from _check_files(view_id, rows_of[view_id])
+        yield from _check_families(view_id, rows_of[view_id])
     faulty = set()
     for question_id, values in contents.canonical.items():
         place = "dataset.json" if contents.has_dataset else "data/original/test/metadata.jsonl"
@@ -130,6 +132,25 @@ def _check_files(view_id: str, rows: Mapping[str, Row]) -> Iterator[Finding]:
             yield _at(row, view_id, "duplicate_file", f"{file_name} is also that of {first[row.image].id}")
         else:
             first[row.image] = row
+
+
+def _check_families(view_id: str, rows: Mapping[str, Row]) -> Iterator[Finding]:
+    """Yield rows whose family is not that of most rows of the view, or is another family of ours than its id tells."""
+    told = {
+        question_id: family
+        for question_id, row in rows.items()
+        if isinstance(family := row.values.get("view_family"), str) and row.values.get("view_id") == view_id
+    }
+    if not told:
+        return
+    counted, own = Counter(told.values()), family_of(view_id)
+    foreign = {family for family in counted if own is not None and is_another_family(family, own)}
+    usual = next((family for family, _ in counted.most_common() if family not in foreign), None)
+    for question_id, family in told.items():
+        if family in foreign:
+            yield _at(rows[question_id], view_id, "wrong_view_family", f"{family!r} for {view_id}")
+        elif family != usual:
+            yield _at(rows[question_id], view_id, "wrong_view_family", f"{family!r}, but {usual!r} in other rows")
 
 
 def _check_views(
