@@ -117,6 +117,13 @@ def test_the_same_row_twice_is_one_answer(tmp_path):
     assert answer(opened(write(tmp_path / "a.jsonl", ROW, ROW))).text == "B"
 
 
+def test_a_key_that_stands_twice_in_a_row_is_refused(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(ROW) + '\n{"id": "000113", "view": "crop_3x", "response": "A", "response": "B"}')
+    with pytest.raises(SchemaError, match=r"a\.jsonl:2: key 'response' stands twice"):
+        opened(path)
+
+
 def test_two_answers_to_one_question_are_refused(tmp_path):
     path = write(tmp_path / "a.jsonl", ROW, {**ROW, "response": "C"})
     with pytest.raises(SchemaError, match=r"a\.jsonl:2: question 000112 in view crop_3x was already .* line 1"):

@@ -330,6 +330,17 @@ def test_response_that_stands_twice_in_a_row_is_refused(tmp_path, text):
         recognise(written(tmp_path / "x", text))
 
 
+@pytest.mark.parametrize("suffix", ["jsonl", "json"])
+def test_response_that_stands_twice_is_refused_in_any_row(tmp_path, suffix):
+    """Only the first rows are looked at to tell the form of a file."""
+    rows = [f'{{"id": "{number}", "response": "A"}}' for number in range(60)]
+    rows[50] = '{"id": "50", "response": "A", "response": "B"}'
+    text = "\n".join(rows) if suffix == "jsonl" else f"[{', '.join(rows)}]"
+    questions = [question_about(Size(9, 9), id=str(number), choices=COLOURS, answer="A") for number in range(60)]
+    with pytest.raises(BenchmarkError, match="'response' stands twice"):
+        read_given([written(tmp_path / f"original.{suffix}", text)], Asked(questions))
+
+
 def test_table_divided_by_semicolons_is_named(tmp_path):
     with pytest.raises(BenchmarkError, match="divided by semicolons, not by commas"):
         recognise(written(tmp_path / "x", "id;response\n1;A\n"))

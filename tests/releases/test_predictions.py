@@ -8,6 +8,7 @@ from strategies import question_about
 from eyechart.errors import BenchmarkError, UsageError
 from eyechart.opening import open_scorer
 from eyechart.releases.evaluate import _macro_interval, evaluate_predictions
+from eyechart.releases.kits import rows_in
 from eyechart.releases.predictions import read_predictions
 from eyechart.schema import ResponseState, Size
 
@@ -253,3 +254,12 @@ def test_ids_of_a_benchmark_of_ones_own_are_not_padded_as_those_of_sum_are(tmp_p
     assert list(read_predictions([rows], {"000101", "102"}, VIEWS)) == [("000101", "original")]
     with pytest.raises(BenchmarkError, match=r"id '101(\.0)?' is no question"):
         read_predictions([rows], {"102"}, VIEWS)
+
+
+@pytest.mark.parametrize("container", ["jsonl", "json"])
+def test_a_key_that_stands_twice_in_a_row_of_a_kit_is_refused(tmp_path, container):
+    row = '{"doc_id": 1, "doc": {"answer": "A", "answer": "B"}}'
+    path = tmp_path / f"samples.{container}"
+    path.write_text(row if container == "jsonl" else f"[{row}]")
+    with pytest.raises(BenchmarkError, match="key 'answer' stands twice"):
+        list(rows_in(path, container))

@@ -5,7 +5,6 @@ import csv
 import io
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,6 +15,7 @@ import msgspec
 from eyechart.benchmarks._cells import Row, SpelledFloat, check_names, has_half_characters, is_absent
 from eyechart.benchmarks._spreadsheets import read_sheet
 from eyechart.errors import BenchmarkError, MissingDependencyError, UsageError
+from eyechart.schema import TwiceError, once
 
 if TYPE_CHECKING:
     import pyarrow
@@ -82,6 +82,7 @@ def read_rows(
     is_spelled: bool = False,
     is_quoted: bool = True,
     suffix: str | None = None,
+    has_single_keys: bool = False,
 ) -> Iterator[Row]:
     """Yield the rows of a question file, one at a time for JSONL, CSV and TSV.
 
@@ -93,12 +94,13 @@ def read_rows(
             refused, and NaN is read as nothing.
         is_quoted: Whether quotes may stand around the cells of a TSV file.
         suffix: Read it as if its name ended so, where its content told what it is.
+        has_single_keys: Whether a key that stands twice in an object is refused.
 
     Raises:
         BenchmarkError: If the file cannot be read, has an unknown suffix, or a row is damaged.
         MissingDependencyError: If the file is parquet and pyarrow is not installed.
     """
-    decode = _spelled_json if is_spelled else decode_json
+    decode = _spelled_json if is_spelled else _single_json if has_single_keys else decode_json
     readers: dict[str, Callable[[Path], Iterator[Row]]] = {
         ".jsonl": partial(_jsonl, encoding=encoding, decode=decode),
         ".ndjson": partial(_jsonl, encoding=encoding, decode=decode),
@@ -132,6 +134,20 @@ def decode_json(text: bytes, place: str) -> object:
         raise BenchmarkError(f"{place}: not JSON ({error})", hint="repair or remove what stands there") from error
 
 
+def _single_json(text: bytes, place: str) -> object:
+    """Decode strict JSON in which no key stands twice in an object: either value may be the answer.
+
+    Raises:
+        BenchmarkError: If it is none, or a key stands there twice.
+    """
+    found = decode_json(text, place)
+    try:
+        _SINGLE.decode(text.removeprefix(codecs.BOM_UTF8).decode())
+    except TwiceError as error:
+        raise BenchmarkError(f"{place}: {error}", hint="keep one of the two") from error
+    return found
+
+
 def _spelled_json(text: bytes, place: str) -> object:
     """Decode JSON whose numbers are shown as they stand in the file.
 
@@ -150,23 +166,6 @@ def _spelled_json(text: bytes, place: str) -> object:
     return found
 
 
-class TwiceError(ValueError):
-    """A key that stands twice in one object."""
-
-
-def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Return the object of these keys and values (``object_pairs_hook``).
-
-    Raises:
-        TwiceError: If a key stands there twice.
-    """
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        twice = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
-        raise TwiceError(f"key {twice!r} stands twice in one object")
-    return found
-
-
 def _absent(name: str) -> None:
     """Read NaN, which Python and pandas write for a missing value, as nothing.
 
@@ -177,6 +176,7 @@ def _absent(name: str) -> None:
         raise ValueError(f"{name} is no number")
 
 
+_SINGLE = json.JSONDecoder(object_pairs_hook=once)
 _SPELLED = json.JSONDecoder(object_pairs_hook=once, parse_float=SpelledFloat, parse_constant=_absent)
 
 

@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import io
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from eyechart.errors import SchemaError, UsageError
-from eyechart.schema import JsonObject
+from eyechart.schema import JsonObject, TwiceError, once
 
 # First match wins; sum.md 1.9, then the words of common exports.
 ID_COLUMNS = ("id", "base_sample_id", "question_id")
@@ -25,6 +26,8 @@ _OPTION_COLUMNS = frozenset({"choices", "options", *ascii_uppercase})
 
 # What other harnesses write into the answer column when there was none.
 _FAILURE_TEXTS = ("[LMMS_EVAL_REQUEST_FAILED", "[LMMS_EVAL_BUDGET_EXCEEDED", "Failed to obtain answer via API")
+# Either value of a key that stands twice may be the answer.
+_SINGLE = json.JSONDecoder(object_pairs_hook=once)
 _ERROR_STATES = frozenset({"error", "transient", "bad_request", "refused_input", "empty_reply", "unreadable_image"})
 
 
@@ -122,7 +125,11 @@ def _json_rows(path: Path, text: str) -> Iterator[tuple[int, JsonObject]]:
         if not content.strip():
             continue
         try:
-            yield line, msgspec.json.decode(content, type=dict[str, object])
+            row = msgspec.json.decode(content, type=dict[str, object])
+            _SINGLE.decode(content)
+            yield line, row
+        except TwiceError as error:
+            raise SchemaError(f"{path}:{line}: {error}", hint="keep one of the two") from error
         except msgspec.DecodeError as error:
             raise SchemaError(f"{path}:{line}: no JSON object ({error})", hint="one JSON object a line") from error
 

@@ -21,8 +21,9 @@ from zipfile import BadZipFile, ZipFile
 
 from eyechart.benchmarks._cells import Row
 from eyechart.benchmarks._spreadsheets import read_sheet
-from eyechart.benchmarks._tables import TwiceError, check_header, once, read_rows
+from eyechart.benchmarks._tables import check_header, read_rows
 from eyechart.errors import BenchmarkError
+from eyechart.schema import TwiceError, once
 
 Container = Literal["folder", "zip", "xlsx", "parquet", "js", "json", "jsonl", "csv", "tsv"]
 """How a file keeps its rows, whatever it is called."""

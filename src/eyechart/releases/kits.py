@@ -17,7 +17,7 @@ from eyechart.benchmarks._spreadsheets import MAX_CELL_CHARACTERS, read_sheet
 from eyechart.benchmarks._tables import next_row, read_rows
 from eyechart.errors import BenchmarkError
 from eyechart.releases.heads import Container, read_head
-from eyechart.schema import ResponseState
+from eyechart.schema import ResponseState, TwiceError, once
 
 Kit = Literal["vlmevalkit", "lmms-eval"]
 
@@ -162,9 +162,13 @@ def _tsv_rows(path: Path) -> Iterator[Row]:
 def _json_rows(path: Path) -> Iterator[Row]:
     """Yield records, also of a table written by columns; NaN, which their writers use for missing, is None."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8-sig"), parse_constant=lambda _: None)
+        content = json.loads(
+            path.read_text(encoding="utf-8-sig"), parse_constant=lambda _: None, object_pairs_hook=once
+        )
     except OSError as error:
         raise BenchmarkError(f"{path} cannot be read ({error.strerror or error})", hint="check the path") from error
+    except TwiceError as error:
+        raise BenchmarkError(f"{path}: {error}", hint="keep one of the two") from error
     except (ValueError, RecursionError) as error:
         raise BenchmarkError(f"{path}: not JSON ({error})", hint="was the file copied completely?") from error
     if isinstance(content, dict):
@@ -191,10 +195,12 @@ def _jsonl_rows(path: Path) -> Iterator[Row]:
         with path.open(encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, start=1):
                 if line.strip():
-                    values = json.loads(line, parse_constant=lambda _: None)
+                    values = json.loads(line, parse_constant=lambda _: None, object_pairs_hook=once)
                     yield Row(f"{path}:{number}", _object(values, f"{path}:{number}"))
     except OSError as error:
         raise BenchmarkError(f"{path} cannot be read ({error.strerror or error})", hint="check the path") from error
+    except TwiceError as error:
+        raise BenchmarkError(f"{path}:{number}: {error}", hint="keep one of the two") from error
     except (ValueError, RecursionError) as error:
         raise BenchmarkError(
             f"{path}:{max(1, number)}: not JSON ({error})", hint="was the file copied completely?"

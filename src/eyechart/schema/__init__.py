@@ -29,10 +29,12 @@ from eyechart.schema._curves import (
 )
 from eyechart.schema._encoding import (
     AnyRecord,
+    TwiceError,
     canonical_json,
     content_sha256,
     decode_record,
     encode_record,
+    once,
     recipe_key,
     request_id,
 )
@@ -144,6 +146,7 @@ __all__ = [
     "Threshold",
     "TokenPrice",
     "TracedPicture",
+    "TwiceError",
     "Unmatched",
     "Usage",
     "ValidityRule",
@@ -155,6 +158,7 @@ __all__ = [
     "content_sha256",
     "decode_record",
     "encode_record",
+    "once",
     "recipe_key",
     "request_id",
 ]

@@ -1,6 +1,7 @@
 """Records as JSON, and the keys that are hashes of it."""
 
 import hashlib
+from collections import Counter
 from functools import cache
 from typing import TypeVar
 
@@ -152,3 +153,20 @@ def decode_record(line: bytes | str, kind: type[AnyRecord], place: str) -> AnyRe
         raise SchemaError(
             f"{place}: no valid {kind.__name__} ({error})", hint="was the file edited by hand?"
         ) from error
+
+
+class TwiceError(ValueError):
+    """A key that stands twice in one object."""
+
+
+def once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return the object of these keys and values (``object_pairs_hook``).
+
+    Raises:
+        TwiceError: If a key stands there twice.
+    """
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        twice = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
+        raise TwiceError(f"key {twice!r} stands twice in one object")
+    return found
