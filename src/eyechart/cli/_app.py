@@ -122,9 +122,11 @@ def _show_system_error(error: OSError) -> int:
 def _close_own_stdout() -> None:
     """Send what is still to be written to stdout nowhere, if it is the process's own and not a caller's stream."""
     own = sys.__stdout__
-    if own is None or sys.stdout is not own:
+    if own is None:
         return
     with contextlib.suppress(OSError, ValueError):
+        if sys.stdout.fileno() != own.fileno():
+            return
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, own.fileno())
         os.close(nowhere)
