@@ -12,9 +12,11 @@ from eyechart.benchmarks._answers import Answer, AnswerForm, accepted_answers, r
 from eyechart.benchmarks._boxes import NAMED_FORMATS, CellBoxes, read_boxes_in
 from eyechart.benchmarks._cells import Row, in_text, is_absent, plain, shown, stored, text_of
 from eyechart.benchmarks._columns import (
+    NAMES,
     Columns,
     Layout,
     Role,
+    common_name,
     filled,
     first_cell,
     holds_wrong_options,
@@ -505,10 +507,15 @@ def _texts_in(cell: object, separator: str) -> list[str]:
 
 
 def no_value(values: Mapping[str, object], column: str, place: str, role: Role = "image") -> BenchmarkError:
-    """Return the error for a row without a value in a column that is needed."""
+    """Return the error for a row without a value in a column that is needed, or without such a column."""
+    known = {common_name(name) for name in (column, *NAMES[role])}
+    is_there = any(common_name(name) in known for name in values)
     return BenchmarkError(
-        f"{place}: no value in column {column!r} (columns: {_some(tuple(values))})",
-        hint=f"name your own column, for example --option {role}_column=NAME",
+        f"{place}: no value in column {column!r} (columns: {_some(tuple(values))})"
+        if is_there
+        else f"{place}: no column is called {column!r}, or as such columns usually are (columns: {_some(tuple(values))})",
+        hint=f"name your own column, for example --option {role}_column=NAME"
+        + ("" if is_there else "; the first row of a table names its columns"),
     )
 
 

@@ -82,6 +82,7 @@ def read_rows(
     is_spelled: bool = False,
     is_quoted: bool = True,
     suffix: str | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Iterator[Row]:
     """Yield the rows of a question file, one at a time for JSONL, CSV and TSV.
 
@@ -93,6 +94,7 @@ def read_rows(
             refused, and NaN is read as nothing.
         is_quoted: Whether quotes may stand around the cells of a TSV file.
         suffix: Read it as if its name ended so, where its content told what it is.
+        tell: Is told what was chosen in reading the file, such as the sign that divides its cells.
 
     Raises:
         BenchmarkError: If the file cannot be read, has an unknown suffix, or a row is damaged.
@@ -103,14 +105,17 @@ def read_rows(
         ".jsonl": partial(_jsonl, encoding=encoding, decode=decode),
         ".ndjson": partial(_jsonl, encoding=encoding, decode=decode),
         ".json": partial(_json, encoding=encoding, decode=decode),
-        ".csv": partial(_separated, encoding=encoding, delimiter=","),
-        ".tsv": partial(_separated, encoding=encoding, delimiter="\t", is_quoted=is_quoted),
+        ".csv": partial(_separated, encoding=encoding, own=",", tell=tell),
+        ".tsv": partial(_separated, encoding=encoding, own="\t", is_quoted=is_quoted, tell=tell),
         ".parquet": partial(_parquet, rows_at_once=rows_at_once, is_spelled=is_spelled),
         ".xlsx": partial(read_sheet, is_strict=True),
     }
     reader = readers.get(suffix or path.suffix.lower())
     if reader is None:
-        raise BenchmarkError(f"{path}: no question file ({path.suffix or 'no suffix'})", hint=_one_of())
+        raise BenchmarkError(
+            f"{path}: not the name of a question file ({f'it ends in {path.suffix}' if path.suffix else 'no suffix'})",
+            hint=_one_of(),
+        )
     try:
         yield from reader(path)
     except OSError as error:
@@ -266,26 +271,73 @@ def _object(value: object, place: str) -> dict[str, object]:
 # --- CSV and TSV ------------------------------------------------------------------------------------------------------
 
 
-def _separated(path: Path, encoding: Encoding | None, delimiter: str, *, is_quoted: bool = True) -> Iterator[Row]:
-    kind, comma = ("TSV", "tab") if delimiter == "\t" else ("CSV", "comma")
+_DIVIDERS = {",": ("comma", "commas"), ";": ("semicolon", "semicolons"), "\t": ("tab", "tabs"), "|": ("bar", "bars")}
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_SEPARATOR_LINE = re.compile(r'"?sep=([,;\t|])"?\s*', re.IGNORECASE)
+
+
+def _separated(
+    path: Path,
+    encoding: Encoding | None,
+    own: str,
+    *,
+    is_quoted: bool = True,
+    tell: Callable[[str], None] | None = None,
+) -> Iterator[Row]:
+    kind = "TSV" if own == "\t" else "CSV"
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if is_quoted else csv.QUOTE_NONE
+    n_before = 0
     with _open_text(path, encoding) as lines:
+        try:
+            delimiter, before = _divider(lines, own)
+            n_before = len(before)
+        except UnicodeDecodeError as error:
+            raise _undecodable(path, encoding, error) from error
+        if tell is not None and delimiter != own:
+            tell(f"cells divided by {_DIVIDERS[delimiter][1]}")
         reader = csv.DictReader(lines, strict=True, delimiter=delimiter, quoting=quoting)
         header = None
         while True:
             try:
                 if header is None:
                     header = reader.fieldnames or ()
-                    check_header(header, path, delimiter)
+                    check_header(header, path, delimiter, n_before + 1)
                 row = next_row(reader)
             except UnicodeDecodeError as error:
                 raise _undecodable(path, encoding, error) from error
             except csv.Error as error:
-                place = f"{path}:{reader.line_num + 1}"
-                raise BenchmarkError(f"{place}: not {kind} ({error})", hint=f"save the file as UTF-8 {kind}") from error
+                place = f"{path}:{n_before + reader.line_num + 1}"
+                raise BenchmarkError(
+                    f"{place}: not {kind} ({error})",
+                    hint=f"close every quotation mark, and write one inside a cell twice; save the file as UTF-8 {kind}",
+                ) from error
             if row is None:
                 return
-            yield Row(f"{path}:{reader.line_num}", _complete(row, f"{path}:{reader.line_num}", comma))
+            place = f"{path}:{n_before + reader.line_num}"
+            if any(row.values()):  # table programs write rows of nothing but commas at the end
+                yield Row(place, _complete(row, header, place, delimiter))
+
+
+def _divider(lines: io.TextIOWrapper, own: str) -> tuple[str, list[str]]:
+    """Return what divides the cells of a table, and the lines before its header; the header is the next to be read.
+
+    It is the file's own sign, unless the header has none of them and signs of one other kind alone, or the first line
+    names it as Excel does (``sep=;``).
+    """
+    before: list[str] = []
+    named = None
+    while True:
+        at = lines.tell()
+        line = lines.readline()
+        found = _SEPARATOR_LINE.fullmatch(line) if named is None else None
+        if found is None and (line.strip() or not line):
+            break
+        named = found[1] if found else named
+        before.append(line)
+    lines.seek(at)
+    bare = _QUOTED.sub("", line)
+    held = [sign for sign in _DIVIDERS if sign in bare]
+    return named or (held[0] if own not in held and len(held) == 1 else own), before
 
 
 def next_row(reader: "csv.DictReader[str]") -> dict[str, str] | None:
@@ -302,14 +354,15 @@ def next_row(reader: "csv.DictReader[str]") -> dict[str, str] | None:
         csv.field_size_limit(earlier_limit)
 
 
-def check_header(header: Sequence[str], path: Path, delimiter: str) -> None:
+def check_header(header: Sequence[str], path: Path, delimiter: str, line: int = 1) -> None:
     """Refuse a header that names a column twice, or that other separators would divide."""
-    check_names(header, f"{path}:1")
-    for separator, name in ((";", "semicolons"), ("\t", "tabs"), (",", "commas")):
+    check_names(header, f"{path}:{line}")
+    for separator, (_, name) in _DIVIDERS.items():
         if len(header) == 1 and separator != delimiter and separator in header[0]:
-            own, kind = ("tabs", "tab-separated TSV") if delimiter == "\t" else ("commas", "comma-separated CSV")
+            kind = "tab-separated TSV" if delimiter == "\t" else "comma-separated CSV"
             raise BenchmarkError(
-                f"{path}:1: the cells are divided by {name}, not by {own}", hint=f"save the file as {kind}"
+                f"{path}:{line}: the cells are divided by {name}, not by {_DIVIDERS[delimiter][1]}",
+                hint=f"save the file as {kind}",
             )
 
 
@@ -326,11 +379,17 @@ def splits_at_every_tab(path: Path, encoding: Encoding | None) -> bool:
     return has_quotes and len(widths) == 1 and widths != {0}
 
 
-def _complete(row: dict[str, str], place: str, comma: str) -> dict[str, object]:
+def _complete(row: dict[str, str], header: Sequence[str], place: str, delimiter: str) -> dict[str, object]:
     """Return a row whose cells are as many as the columns; empty cells become None."""
     if None in row or None in row.values():
+        further: object = row.get(None)  # type: ignore[call-overload]  # where csv puts the cells beyond the header
+        is_long = isinstance(further, list)
+        n = len(header) + len(further) if is_long else sum(cell is not None for cell in row.values())
+        own, others = _DIVIDERS[delimiter][0], [sign for sign in _DIVIDERS if any(sign in name for name in header)]
+        other = f"; if {_DIVIDERS[others[0]][1]} divide the cells, write a first line sep={others[0]}" if others else ""
         raise BenchmarkError(
-            f"{place}: the row has not as many cells as the header", hint=f"quote cells that contain a {comma}"
+            f"{place}: the row has {n} cell{'s' * (n != 1)}, and the header {len(header)}",
+            hint=f"put quotation marks around cells that contain a {own}{other}",
         )
     return {column: cell if cell != "" else None for column, cell in row.items()}
 

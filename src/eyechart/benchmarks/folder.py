@@ -227,7 +227,8 @@ def _read(file: Path, options: FolderOptions, pictures: Pictures) -> _Found:
     reader = RowReader(options.row_rules, pictures)
     faults, left_out = Faults(file), dict[str, list[str]]()
     drafts: list[Draft] = []
-    rows, plainly = _rows(file, options)
+    told: list[str] = []
+    rows = _rows(file, options, told)
     n_rows = 0
     for n_rows, row in enumerate(rows, start=1):
         try:
@@ -254,7 +255,6 @@ def _read(file: Path, options: FolderOptions, pictures: Pictures) -> _Found:
     if not drafts:
         raise BenchmarkError(f"{file} holds no question besides those left out", hint="keep other rows")
     columns = [(role, column) for role, column in reader.columns if _is_a_choice(role, column, options)]
-    told = ["quotes mean nothing in this TSV file"] if plainly else []
     told += [_TOLD_FORMS[form]] if form in _TOLD_FORMS else []
     told += [f"left out: {len(places)} with {why}, {some_places(places)}" for why, places in left_out.items()]
     return _Found(tuple(drafts), golds, (*_chosen(drafts, columns), *told))
@@ -281,16 +281,17 @@ def _is_a_choice(role: Role, column: str, options: FolderOptions) -> bool:
     return getattr(options.row_rules.columns, role) is None and column != NAMES[role][0]
 
 
-def _rows(file: Path, options: FolderOptions) -> tuple[Iterator[Row], bool]:
-    """Return the rows, and whether quotes mean nothing in the file: a TSV file that is none with them."""
+def _rows(file: Path, options: FolderOptions, told: list[str]) -> Iterator[Row]:
+    """Return the rows, and add to ``told`` what was chosen in reading the file, at the latest with its last row."""
     encoding = options.encoding
     if file.suffix.lower() == ".tsv" and file.is_file() and splits_at_every_tab(file, encoding):
         try:
             for _ in read_rows(file, encoding=encoding, is_spelled=True):
                 pass
         except BenchmarkError:
-            return read_rows(file, encoding=encoding, is_spelled=True, is_quoted=False), True
-    return read_rows(file, encoding=encoding, is_spelled=True), False
+            told.append("quotes mean nothing in this TSV file")
+            return read_rows(file, encoding=encoding, is_spelled=True, is_quoted=False, tell=told.append)
+    return read_rows(file, encoding=encoding, is_spelled=True, tell=told.append)
 
 
 def _with_shared_pictures(drafts: Sequence[Draft], faults: Faults) -> list[Draft]:
