@@ -1,10 +1,16 @@
 """Laws of tables as spreadsheets and people write them: read as they are meant, or refused with the row and the way."""
 
+import datetime
+import re
+from zipfile import ZipFile
+
+import openpyxl
 import pytest
+import xlsxwriter
 from PIL import Image
 
 from eyechart.benchmarks.folder import FolderKind, FolderOptions
-from eyechart.errors import BenchmarkError
+from eyechart.errors import BenchmarkError, UsageError
 
 HEADER = ("id", "image", "question", "A", "B", "answer")
 ROW = ("1", "p.png", "Which?", "red", "blue", "B")
@@ -27,7 +33,12 @@ def table(sign, *rows):
 
 def read_as_meant(benchmark):
     (question,) = benchmark.questions()
-    return (question.id, question.text.strip(), question.choices, question.answer) == ("1", "Which?", ("red", "blue"), "B")
+    return (question.id, question.text.strip(), question.choices, question.answer) == (
+        "1",
+        "Which?",
+        ("red", "blue"),
+        "B",
+    )
 
 
 # --- text tables ------------------------------------------------------------------------------------------------------
@@ -89,3 +100,137 @@ def test_quotation_mark_that_is_not_closed_is_told_with_what_to_write(folder, ro
     with pytest.raises(BenchmarkError, match="q.csv:2: not CSV") as caught:
         opened(folder, f"{','.join(HEADER)}\n{row}\n")
     assert "quotation mark" in caught.value.hint
+
+
+# --- spreadsheets -----------------------------------------------------------------------------------------------------
+
+SHEET = ("id", "image", "question", "A", "B", "C", "answer", "task", "box")
+FIRST = (1, "p.png", "Which?", "red", "blue", None, "B", "shade", "10,10,20,20")
+SECOND = (2, "p.png", "Where?", "left", "right", "above", "C", "place", "30,30,40,40")
+
+
+def book(folder, *rows, change=lambda book, sheet: None, **options):
+    made = openpyxl.Workbook()
+    for row in (SHEET, *rows):
+        made.active.append(row)
+    change(made, made.active)
+    made.save(folder / "q.xlsx")
+    return FolderKind().open(folder / "q.xlsx", FolderOptions(box_format="xyxy", **options))
+
+
+def merging(*ranges):
+    return lambda _, sheet: [sheet.merge_cells(one) for one in ranges]
+
+
+MERGED = "cells merged over several rows stand in each of them"
+
+
+@pytest.mark.parametrize("column", "BCDEGHI")
+def test_cell_merged_over_rows_stands_in_each_of_them(folder, column):
+    at = "ABCDEFGHI".index(column)
+    rows = [(number, *FIRST[1:5], "green", *FIRST[6:]) for number in (1, 2, 3)]
+    apart = [tuple(rows[0][at] if column == at else cell for column, cell in enumerate(row)) for row in rows]
+    plain = list(book(folder, *apart).questions())
+    merged = book(folder, *rows, change=merging(f"{column}2:{column}4"))
+    assert list(merged.questions()) == plain
+    assert MERGED in merged.readings
+
+
+def test_rows_that_hold_nothing_else_are_none_of_merged_cells(folder):
+    merged = book(folder, FIRST, (), SECOND, change=merging("B2:B3"))
+    assert [question.id for question in merged.questions()] == ["1", "2"]
+
+
+@pytest.mark.parametrize("cells", ["E2:F2", "D2:E2", "A2:B3", "A1:B1", "F2:G2"])
+def test_cells_merged_over_columns_that_are_read_are_refused_by_name(folder, cells):
+    with pytest.raises(BenchmarkError, match=f"cells {cells} are merged") as caught:
+        book(folder, FIRST, SECOND, change=merging(cells))
+    assert "take the cells apart" in caught.value.hint
+
+
+def test_cells_merged_where_nothing_is_read_do_not_matter(folder):
+    def remarks(_, sheet):
+        sheet["K1"], sheet["K2"] = "seen by", "A. N. Other"
+        sheet.merge_cells("K2:L3")
+
+    assert len(list(book(folder, FIRST, SECOND, change=remarks).questions())) == 2
+
+
+def test_hidden_rows_and_columns_are_read_and_told(folder):
+    def hide(_, sheet):
+        sheet.row_dimensions[3].hidden = True
+        sheet.column_dimensions["F"].hidden = True
+
+    benchmark = book(folder, FIRST, SECOND, change=hide)
+    assert len(list(benchmark.questions())) == 2
+    assert {"hidden rows are read too", "hidden columns are read too: C"} <= set(benchmark.readings)
+
+
+def test_first_sheet_that_is_shown_is_read_and_the_others_are_told(folder):
+    def add(made, _):
+        made.create_sheet("kept back", 0).sheet_state = "hidden"
+        made["kept back"].append(SHEET)
+        made["kept back"].append(SECOND)
+        made.create_sheet("more").append(SHEET)
+        made["more"].append(SECOND)
+
+    benchmark = book(folder, FIRST, change=add)
+    assert [question.id for question in benchmark.questions()] == ["1"]
+    assert "sheet 'Sheet', and not 'kept back', 'more'" in benchmark.readings
+    named = book(folder, FIRST, change=add, sheet="more")
+    assert [question.id for question in named.questions()] == ["2"]
+    with pytest.raises(UsageError, match="there is no sheet 'other'") as caught:
+        book(folder, FIRST, change=add, sheet="other")
+    assert "kept back, Sheet, more" in caught.value.hint
+
+
+def test_file_that_is_refused_for_its_first_sheet_names_the_others(folder):
+    def add(made, _):
+        made.create_sheet("about", 0).append(["These are my questions"])
+
+    with pytest.raises(BenchmarkError, match="holds no question") as caught:
+        book(folder, FIRST, change=add)
+    assert "sheet 'about', and not 'Sheet'" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("cell", "told"),
+    [
+        ('=UPPER("b")', "a formula whose result is not stored"),
+        ("#N/A", "the error #N/A"),
+        (datetime.date(2020, 1, 2), "a number shown as a date or time"),
+        (datetime.time(10, 30), "a number shown as a date or time"),
+    ],
+)
+@pytest.mark.parametrize(("column", "letter"), [(3, "D"), (5, "F"), (6, "G")])
+def test_cell_that_holds_something_else_than_is_shown_is_refused_where_it_is_read(folder, cell, told, column, letter):
+    row = tuple(cell if at == column else own for at, own in enumerate(FIRST))
+    with pytest.raises(BenchmarkError, match=f"cell {letter}2 holds {told}"):
+        book(folder, row)
+
+
+def test_date_in_a_column_that_is_only_kept_is_left_out_and_told(folder):
+    def remark(_, sheet):
+        sheet["K1"], sheet["K2"], sheet["L1"], sheet["L2"] = "when", datetime.date(2020, 1, 2), "who", "A. N. Other"
+
+    benchmark = book(folder, FIRST, change=remark)
+    (question,) = benchmark.questions()
+    assert question.extra == {"who": "A. N. Other"}
+    assert "column 'when' is not kept where it holds a number shown as a date or time" in benchmark.readings
+
+
+def test_whole_numbers_keep_all_their_digits(folder):
+    path = folder / "q.xlsx"
+    with xlsxwriter.Workbook(path, {"in_memory": True}) as made:
+        sheet = made.add_worksheet()
+        sheet.write_row(0, 0, SHEET[:8])
+        sheet.write_row(1, 0, (1, "p.png", "Which?", "X", "Y", None, "B"))
+    with ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    part = "xl/worksheets/sheet1.xml"
+    parts[part] = re.sub(rb'<c r="A2"><v>1</v>', b'<c r="A2"><v>12345678901234567</v>', parts[part])
+    with ZipFile(path, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    (question,) = FolderKind().open(path, FolderOptions()).questions()
+    assert question.id == "12345678901234567"

@@ -87,6 +87,11 @@ class RowRules(msgspec.Struct, frozen=True):
     system_turn: SystemTurn = "refuse"
 
 
+def columns_read(names: Sequence[str], named: Columns) -> frozenset[str]:
+    """Return which columns of a table are read for more than to be kept with the question."""
+    return layout_of(tuple(names), named).own | {_ANSWERS}
+
+
 class Draft(NamedTuple):
     """A row read so far: everything but what only the whole file settles.
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 
 from eyechart.benchmarks._cells import Row, SpelledFloat, check_names, has_half_characters, is_absent
-from eyechart.benchmarks._spreadsheets import read_sheet
+from eyechart.benchmarks._spreadsheets import Strict, read_sheet
 from eyechart.errors import BenchmarkError, MissingDependencyError, UsageError
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ def read_rows(
     is_quoted: bool = True,
     suffix: str | None = None,
     tell: Callable[[str], None] | None = None,
+    strict: Strict | None = None,
 ) -> Iterator[Row]:
     """Yield the rows of a question file, one at a time for JSONL, CSV and TSV.
 
@@ -95,6 +96,7 @@ def read_rows(
         is_quoted: Whether quotes may stand around the cells of a TSV file.
         suffix: Read it as if its name ended so, where its content told what it is.
         tell: Is told what was chosen in reading the file, such as the sign that divides its cells.
+        strict: How an xlsx file is read; None reads its cells as they are stored.
 
     Raises:
         BenchmarkError: If the file cannot be read, has an unknown suffix, or a row is damaged.
@@ -108,7 +110,7 @@ def read_rows(
         ".csv": partial(_separated, encoding=encoding, own=",", tell=tell),
         ".tsv": partial(_separated, encoding=encoding, own="\t", is_quoted=is_quoted, tell=tell),
         ".parquet": partial(_parquet, rows_at_once=rows_at_once, is_spelled=is_spelled),
-        ".xlsx": partial(read_sheet, is_strict=True),
+        ".xlsx": partial(read_sheet, strict=strict),
     }
     reader = readers.get(suffix or path.suffix.lower())
     if reader is None:

@@ -16,7 +16,8 @@ from eyechart.benchmarks._conversations import SystemTurn
 from eyechart.benchmarks._faults import Faults, some_places
 from eyechart.benchmarks._options import EmptyOptions, OptionLetters, OptionRules
 from eyechart.benchmarks._picture_cells import OfRow, SeveralPicturesError
-from eyechart.benchmarks._rows import Draft, Keep, Listed, Pictures, RowReader, RowRules
+from eyechart.benchmarks._rows import Draft, Keep, Listed, Pictures, RowReader, RowRules, columns_read
+from eyechart.benchmarks._spreadsheets import Strict
 from eyechart.benchmarks._tables import Encoding, find_question_file, read_rows, splits_at_every_tab
 from eyechart.benchmarks._unread import refuse_if_none_can_be_read
 from eyechart.errors import BenchmarkError, UsageError
@@ -59,6 +60,7 @@ class FolderOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Args:
         box_format: Convention of the boxes; it has no default, because a wrong guess looks right on many pictures.
         file: Name of the question file inside the folder; needed only if there are several.
+        sheet: Name of the sheet of an xlsx file; the first that is not hidden if left out.
         image_root: Folder that image paths count from, relative to the question file or absolute.
         choices_separator: What separates the choices in a text cell that is no list.
         answer_form: Whether answers are letters, texts of a choice, or numbers counted from 0 or from 1; ``either``
@@ -88,6 +90,7 @@ class FolderOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     box_format: BoxFormat | None = None
     file: str | None = None
+    sheet: str | None = None
     image_root: str | None = None
     choices_separator: str = "|"
     answer_form: AnswerForm = "either"
@@ -239,7 +242,9 @@ def _read(file: Path, options: FolderOptions, pictures: Pictures) -> _Found:
             else:
                 faults.add(error)
     if not n_rows:
-        raise BenchmarkError(f"{file} holds no question", hint="write one row per question")
+        raise BenchmarkError(
+            f"{file} holds no question", hint="; ".join(("write one row per question", *_as_read(told)))
+        )
     drafts = _with_shared_pictures(drafts, faults)
     form = None
     try:
@@ -251,7 +256,7 @@ def _read(file: Path, options: FolderOptions, pictures: Pictures) -> _Found:
     _check_answers(drafts, options, faults, file)
     _check_ids(drafts, faults)
     _check_named_columns(reader.seen, options, file)
-    faults.refuse(n_rows)
+    faults.refuse(n_rows, _as_read(told))
     if not drafts:
         raise BenchmarkError(f"{file} holds no question besides those left out", hint="keep other rows")
     columns = [(role, column) for role, column in reader.columns if _is_a_choice(role, column, options)]
@@ -291,7 +296,14 @@ def _rows(file: Path, options: FolderOptions, told: list[str]) -> Iterator[Row]:
         except BenchmarkError:
             told.append("quotes mean nothing in this TSV file")
             return read_rows(file, encoding=encoding, is_spelled=True, is_quoted=False, tell=told.append)
-    return read_rows(file, encoding=encoding, is_spelled=True, tell=told.append)
+    named = options.row_rules.columns
+    strict = Strict(told.append, lambda names: columns_read(names, named), options.sheet)
+    return read_rows(file, encoding=encoding, is_spelled=True, tell=told.append, strict=strict)
+
+
+def _as_read(told: Sequence[str]) -> list[str]:
+    """Return what to add to the hint of a refused file, whose fault may lie in what was chosen."""
+    return [f"read: {'; '.join(told)}"] if told else []
 
 
 def _with_shared_pictures(drafts: Sequence[Draft], faults: Faults) -> list[Draft]:
