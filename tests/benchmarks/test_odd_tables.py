@@ -57,7 +57,7 @@ def test_first_line_that_names_the_sign_as_excel_writes_it_is_followed(folder):
     header = ";".join((*HEADER[:2], "question, or text", *HEADER[3:]))
     row = ";".join(ROW)
     assert read_as_meant(opened(folder, f"sep=;\r\n{header}\r\n{row}\r\n", question_column="question, or text"))
-    with pytest.raises(BenchmarkError, match="q.csv:2: the row has 1 cell, and the header 2") as caught:
+    with pytest.raises(BenchmarkError, match=r"q.csv:2: the row has 1 cell, and the header 2") as caught:
         opened(folder, f"{header}\n{row}\n")
     assert "sep=;" in caught.value.hint
 
@@ -77,7 +77,7 @@ def test_mark_of_the_encoding_and_ends_of_lines_change_nothing(folder, encoding,
 
 
 def test_row_after_the_line_that_names_the_sign_is_told_by_its_line(folder):
-    with pytest.raises(BenchmarkError, match="q.csv:3: answer 'E' is none of A–B"):
+    with pytest.raises(BenchmarkError, match=r"q.csv:3: answer 'E' is none of A–B"):
         opened(folder, "sep=;\n" + table(";", (*ROW[:5], "E")))
 
 
@@ -97,7 +97,7 @@ def test_table_without_a_header_is_told_what_its_first_row_is_for(folder):
 
 @pytest.mark.parametrize("row", ['1,p.png,"Which" one?,red,blue,B', '1,p.png,"Which one?,red,blue,B'])
 def test_quotation_mark_that_is_not_closed_is_told_with_what_to_write(folder, row):
-    with pytest.raises(BenchmarkError, match="q.csv:2: not CSV") as caught:
+    with pytest.raises(BenchmarkError, match=r"q.csv:2: not CSV") as caught:
         opened(folder, f"{','.join(HEADER)}\n{row}\n")
     assert "quotation mark" in caught.value.hint
 

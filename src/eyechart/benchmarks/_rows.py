@@ -515,12 +515,11 @@ def no_value(values: Mapping[str, object], column: str, place: str, role: Role =
     """Return the error for a row without a value in a column that is needed, or without such a column."""
     known = {common_name(name) for name in (column, *NAMES[role])}
     is_there = any(common_name(name) in known for name in values)
+    what = f"no value in column {column!r}" if is_there else f"no column is called {column!r} or as such columns are"
+    more = "" if is_there else "; the first row of a table names its columns"
     return BenchmarkError(
-        f"{place}: no value in column {column!r} (columns: {_some(tuple(values))})"
-        if is_there
-        else f"{place}: no column is called {column!r}, or as such columns usually are (columns: {_some(tuple(values))})",
-        hint=f"name your own column, for example --option {role}_column=NAME"
-        + ("" if is_there else "; the first row of a table names its columns"),
+        f"{place}: {what} (columns: {_some(tuple(values))})",
+        hint=f"name your own column, for example --option {role}_column=NAME{more}",
     )
 
 

@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from string import ascii_uppercase
 from typing import NamedTuple
@@ -124,38 +124,56 @@ def _strict_rows(path: Path, rows: Iterator[_SheetRow], merged: Sequence[_Range]
     numbers_read = {column for column, name in names.items() if name in read}
     upright = _upright(merged, numbers_read, header_row, path)
     tops: dict[_Range, Cell] = {}
-    told = set[str]()
-
-    def tell(what: str) -> None:
-        if what not in told:
-            told.add(what)
-            strict.tell(what)
-
+    told: dict[str, None] = {}
     for row in rows:
         if all(cell is None for cell in row.cells.values()) and not row.unlike:
             continue
-        place, cells = f"{path}:{row.number}", row.cells
-        for one in upright:
-            if row.number == one.first_row:
-                tops[one] = cells.get(one.first_column)
-            elif one.first_row < row.number <= one.last_row and cells.get(one.first_column) is None:
-                cells[one.first_column] = tops.get(one)
-                if tops.get(one) is not None:
-                    tell("cells merged over several rows stand in each of them")
-        for column, what in row.unlike.items():
-            if column in numbers_read:
-                raise BenchmarkError(
-                    f"{path}: cell {_letters(column)}{row.number} holds {what}",
-                    hint="format the cell as text, write what is meant, save",
-                )
-            if column in names:
-                cells[column] = None
-                tell(f"column {names[column]!r} is not kept where it holds {what}")
-        if row.is_hidden:
-            tell("hidden rows are read too")
-        if hidden := row.hidden_columns & numbers_read:
-            tell(f"hidden columns are read too: {', '.join(names[column] for column in sorted(hidden))}")
-        yield Row(place, {name: cells.get(column) for column, name in names.items()})
+        news = (
+            *_fill(row, upright, tops),
+            *_leave_out(row, names, numbers_read, path),
+            *_hidden(row, names, numbers_read),
+        )
+        for what in news:
+            if what not in told:
+                strict.tell(what)
+        told |= dict.fromkeys(news)
+        yield Row(f"{path}:{row.number}", {name: row.cells.get(column) for column, name in names.items()})
+
+
+def _fill(row: _SheetRow, upright: Sequence[_Range], tops: dict[_Range, Cell]) -> Iterator[str]:
+    """Put into a row what is merged with a cell above, which ``tops`` keeps, and yield what to tell of it."""
+    for one in upright:
+        if row.number == one.first_row:
+            tops[one] = row.cells.get(one.first_column)
+        elif one.first_row < row.number <= one.last_row and row.cells.get(one.first_column) is None:
+            row.cells[one.first_column] = tops.get(one)
+            if tops.get(one) is not None:
+                yield "cells merged over several rows stand in each of them"
+
+
+def _leave_out(row: _SheetRow, names: Mapping[int, str], read: Set[int], path: Path) -> Iterator[str]:
+    """Take out of a row what its spreadsheet shows otherwise, and yield what to tell of it.
+
+    Raises:
+        BenchmarkError: If it stands in a column that is read.
+    """
+    for column, what in row.unlike.items():
+        if column in read:
+            raise BenchmarkError(
+                f"{path}: cell {_letters(column)}{row.number} holds {what}",
+                hint="format the cell as text, write what is meant, save",
+            )
+        if column in names:
+            row.cells[column] = None
+            yield f"column {names[column]!r} is not kept where it holds {what}"
+
+
+def _hidden(row: _SheetRow, names: Mapping[int, str], read: Set[int]) -> Iterator[str]:
+    """Yield what to tell of a row and columns that the spreadsheet does not show."""
+    if row.is_hidden:
+        yield "hidden rows are read too"
+    if hidden := row.hidden_columns & read:
+        yield f"hidden columns are read too: {', '.join(names[column] for column in sorted(hidden))}"
 
 
 def _upright(merged: Sequence[_Range], columns: set[int], header_row: int, path: Path) -> list[_Range]:
@@ -384,8 +402,10 @@ def _value(cell: XmlTree.Element, shared: list[str]) -> Cell:
         return shared[int(stored)]
     if kind == "b":
         return stored == "1"
-    if kind in {"str", "d"}:
-        return _unescape(stored)
+    return _unescape(stored) if kind in {"str", "d"} else _number(stored)
+
+
+def _number(stored: str) -> int | float:
     if _WHOLE.fullmatch(stored):
         return int(stored)
     number = float(stored)

@@ -311,7 +311,7 @@ def _separated(
                 place = f"{path}:{n_before + reader.line_num + 1}"
                 raise BenchmarkError(
                     f"{place}: not {kind} ({error})",
-                    hint=f"close every quotation mark, and write one inside a cell twice; save the file as UTF-8 {kind}",
+                    hint=f"close every quotation mark, write one inside a cell twice, and save as UTF-8 {kind}",
                 ) from error
             if row is None:
                 return
@@ -385,8 +385,8 @@ def _complete(row: dict[str, str], header: Sequence[str], place: str, delimiter:
     """Return a row whose cells are as many as the columns; empty cells become None."""
     if None in row or None in row.values():
         further: object = row.get(None)  # type: ignore[call-overload]  # where csv puts the cells beyond the header
-        is_long = isinstance(further, list)
-        n = len(header) + len(further) if is_long else sum(cell is not None for cell in row.values())
+        n_further = len(further) if isinstance(further, list) else 0
+        n = len(header) + n_further if n_further else sum(cell is not None for cell in row.values())
         own, others = _DIVIDERS[delimiter][0], [sign for sign in _DIVIDERS if any(sign in name for name in header)]
         other = f"; if {_DIVIDERS[others[0]][1]} divide the cells, write a first line sep={others[0]}" if others else ""
         raise BenchmarkError(
