@@ -330,7 +330,7 @@ def test_fault_names_file_line_and_value(folder, name):
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("q.json", '{"a": 1}', "holds dict, not a list"),
+        ("q.json", '{"a": 1}', "holds no list of questions"),
         ("q.json", "[1]", "item 1: 1 is no JSON object"),
         ("q.json", "[", "not JSON"),
         ("q.csv", "id,image\n1,2,3\n", ":2: the row has 3 cells, and the header 2"),

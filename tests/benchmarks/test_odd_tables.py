@@ -1,6 +1,7 @@
 """Laws of tables as spreadsheets and people write them: read as they are meant, or refused with the row and the way."""
 
 import datetime
+import json
 import re
 from zipfile import ZipFile
 
@@ -92,7 +93,7 @@ def test_blanks_around_the_letters_of_a_header_do_not_count(folder):
 def test_table_without_a_header_is_told_what_its_first_row_is_for(folder):
     with pytest.raises(BenchmarkError, match="no column is called 'question'") as caught:
         opened(folder, f"{','.join(ROW)}\n{','.join(ROW)}\n")
-    assert "the first row of a table names its columns" in caught.value.hint
+    assert "in a table the first row names the columns" in caught.value.hint
 
 
 @pytest.mark.parametrize("row", ['1,p.png,"Which" one?,red,blue,B', '1,p.png,"Which one?,red,blue,B'])
@@ -234,3 +235,114 @@ def test_whole_numbers_keep_all_their_digits(folder):
             archive.writestr(name, content)
     (question,) = FolderKind().open(path, FolderOptions()).questions()
     assert question.id == "12345678901234567"
+
+
+# --- boxes of annotation tools ----------------------------------------------------------------------------------------
+
+ASKED = {"id": "q1", "image": "p.png", "question": "Which?", "choices": ["red", "blue"], "answer": "B"}
+
+
+def target(folder, box, column="box", **options):
+    (folder / "q.json").write_text(json.dumps([{**ASKED, column: box}]))
+    (question,) = FolderKind().open(folder / "q.json", FolderOptions(**options)).questions()
+    (one,) = question.targets
+    return (one.x0, one.y0, one.x1, one.y1)
+
+
+EDGES = {
+    "label_studio": {"x": 10, "y": 20, "width": 20, "height": 30, "rectanglelabels": ["bag"]},
+    "label_studio_result": {"x": 10, "y": 20, "width": 20, "height": 30, "rotation": 0, "original_width": 100},
+    "cvat": {"xtl": 10, "ytl": 16, "xbr": 30, "ybr": 40},
+    "pascal_voc": {"xmin": 10, "ymin": 16, "xmax": 30, "ymax": 40},
+}
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_box_of_an_annotation_tool_is_read_by_its_names(folder, name):
+    assert target(folder, EDGES[name]) == target(folder, [EDGES[name]]) == (10, 16, 30, 40)
+
+
+@pytest.mark.parametrize(("turn", "is_read"), [(0, True), (None, True), (0.5, False), (-90, False)])
+@pytest.mark.parametrize("name", EDGES)
+def test_box_that_is_turned_is_refused(folder, name, turn, is_read):
+    if is_read:
+        assert target(folder, {**EDGES[name], "rotation": turn}) == (10, 16, 30, 40)
+        return
+    with pytest.raises(BenchmarkError, match=r"item 1: box .* is turned by"):
+        target(folder, {**EDGES[name], "rotation": turn})
+
+
+@pytest.mark.parametrize(
+    ("box_format", "edges"),
+    [
+        ("unit", {"x1": 0.1, "y1": 0.2, "x2": 0.3, "y2": 0.5}),
+        ("percent", {"x1": 10, "y1": 20, "x2": 30, "y2": 50}),
+        ("thousandths", {"x1": 100, "y1": 200, "x2": 300, "y2": 500}),
+        ("yxyx_thousandths", {"x1": 100, "y1": 200, "x2": 300, "y2": 500}),
+        ("unit", {"x": 0.1, "y": 0.2, "w": 0.2, "h": 0.3}),
+        ("percent_xywh", {"x": 10, "y": 20, "w": 20, "h": 30}),
+        ("percent", {"x": 10, "y": 20, "w": 20, "h": 30}),
+        ("unit", [[0.1, 0.2], [0.3, 0.2], [0.3, 0.5]]),
+        ("percent", [[10, 20], [30, 20], [30, 50]]),
+    ],
+)
+def test_names_say_which_edges_and_the_declared_format_what_they_count(folder, box_format, edges):
+    assert target(folder, edges, box_format=box_format) == pytest.approx((10, 16, 30, 40))
+
+
+def test_sides_in_thousandths_are_refused_and_not_read_as_pixels(folder):
+    with pytest.raises(BenchmarkError, match="item 1: no format counts x, y and sides in thousandths"):
+        target(folder, {"x": 100, "y": 200, "w": 200, "h": 300}, box_format="thousandths")
+
+
+def test_fractions_under_names_of_edges_are_not_read_as_pixels(folder):
+    with pytest.raises(BenchmarkError, match="smaller than a pixel; unit fits too") as caught:
+        target(folder, {"xmin": 0.1, "ymin": 0.2, "xmax": 0.3, "ymax": 0.5})
+    assert "box_format=unit" in caught.value.hint
+
+
+@pytest.mark.parametrize("column", ["box_xywh", "bbox_xywh", "Box XYWH", "bboxes-xywh"])
+def test_format_in_the_name_of_a_column_is_read_however_it_is_spelled(folder, column):
+    assert target(folder, [10, 16, 20, 24], column) == (10, 16, 30, 40)
+    with pytest.raises(BenchmarkError, match="the column's name says xywh, and box_format=xyxy is declared"):
+        target(folder, [10, 16, 20, 24], column, box_format="xyxy")
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        ({"x": 1, "y": 2, "w": 3, "h": 4}, "columns x, y, w, h look like a box and are not read"),
+        ({"x_min": 1, "y_min": 2, "x_max": 3, "y_max": 4}, "columns x_min, y_min, x_max, y_max look like a box"),
+        ({"my_box": [1, 2, 3, 4]}, "column 'my_box' is not read as a box"),
+    ],
+)
+def test_columns_that_look_like_a_box_and_are_none_are_told(folder, cells, told):
+    (folder / "q.json").write_text(json.dumps([{**ASKED, **cells}]))
+    (warning,) = FolderKind().open(folder / "q.json", FolderOptions()).warnings
+    assert warning.startswith(told)
+
+
+# --- JSON files with several lists ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("names", [("train", "test"), ("data", "dev"), ("questions", "more"), ("rows", "examples")])
+def test_several_lists_of_questions_in_one_file_are_refused_by_name(folder, names):
+    (folder / "q.json").write_text(json.dumps({name: [ASKED] for name in names}))
+    with pytest.raises(BenchmarkError, match=f"holds 2 lists of questions .*{names[0]}.*{names[1]}") as caught:
+        FolderKind().open(folder / "q.json", FolderOptions())
+    assert "one list" in caught.value.hint
+
+
+def test_questions_whose_answers_stand_in_another_list_are_refused(folder):
+    question, answer = {"question_id": 1, "question": "Which?"}, {"question_id": 1, "answer": "red"}
+    (folder / "q.json").write_text(json.dumps({"questions": [question], "annotations": [answer]}))
+    with pytest.raises(BenchmarkError, match=r"holds 2 lists .'questions', 'annotations'."):
+        FolderKind().open(folder / "q.json", FolderOptions())
+
+
+@pytest.mark.parametrize("name", ["train", "validation", "my questions", "test", "data"])
+@pytest.mark.parametrize("beside", [{}, {"info": {"by": "A. N. Other"}, "licenses": [{"id": 1}], "tags": ["a"]}])
+def test_the_only_list_of_questions_is_read_whatever_it_is_called(folder, name, beside):
+    (folder / "q.json").write_text(json.dumps({**beside, name: [ASKED]}))
+    (question,) = FolderKind().open(folder / "q.json", FolderOptions()).questions()
+    assert question.answer == "B"

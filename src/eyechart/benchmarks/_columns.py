@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from eyechart.benchmarks._boxes import NAMED_FORMATS
 from eyechart.benchmarks._cells import is_absent, shown
 from eyechart.errors import BenchmarkError
 
@@ -31,7 +32,6 @@ NAMES: dict[Role, tuple[str, ...]] = {
 }
 """Names of columns by what they hold, the first the one we write. Case, blanks, ``_`` and ``-`` do not count."""
 
-_BOX_FORMATS = ("xyxy", "xywh", "unit", "unit_xyxy", "unit_xywh", "cxcywh", "unit_cxcywh", "thousandths")
 # Where several of these are filled and differ, the first is taken: they sort questions and judge none.
 _SORTING = frozenset({"image_group", "task", "source"})
 _INDEX = re.compile(r"(?:answer|gold|correct(?:choice|option|answer)?)(?:idx|index)")
@@ -83,7 +83,7 @@ def common_name(column: str) -> str:
 
 _ROLE_OF = {
     common_name(name): (role, position) for role, names in NAMES.items() for position, name in enumerate(names)
-} | {common_name(f"box_{form}"): ("box", 0) for form in _BOX_FORMATS}
+} | dict.fromkeys(NAMED_FORMATS, ("box", 0))
 
 
 @cache

@@ -485,8 +485,8 @@ class RowReader:
         if cell is None:
             return CellBoxes(())
         boxes = read_boxes_in(cell, place)
-        named = NAMED_FORMATS.get(filled(values, layout.of["box"])[0].casefold())
-        return boxes._replace(convention=named) if named and not boxes.convention else boxes
+        named = NAMED_FORMATS.get(common_name(filled(values, layout.of["box"])[0]))
+        return boxes._replace(convention=named, is_named=True) if named and not boxes.convention else boxes
 
     def _foreign(self, values: Mapping[str, object], layout: Layout, *, is_free: bool) -> dict[str, object]:
         extra: dict[str, object] = {}
@@ -516,7 +516,7 @@ def no_value(values: Mapping[str, object], column: str, place: str, role: Role =
     known = {common_name(name) for name in (column, *NAMES[role])}
     is_there = any(common_name(name) in known for name in values)
     what = f"no value in column {column!r}" if is_there else f"no column is called {column!r} or as such columns are"
-    more = "" if is_there else "; the first row of a table names its columns"
+    more = "" if is_there else "; in a table the first row names the columns"
     return BenchmarkError(
         f"{place}: {what} (columns: {_some(tuple(values))})",
         hint=f"name your own column, for example --option {role}_column=NAME{more}",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from eyechart.benchmarks._cells import Row, SpelledFloat, check_names, has_half_characters, is_absent
+from eyechart.benchmarks._cells import Row, SpelledFloat, check_names, has_half_characters, is_absent, shown
 from eyechart.benchmarks._spreadsheets import Strict, read_sheet
 from eyechart.errors import BenchmarkError, MissingDependencyError, UsageError
 
@@ -234,7 +234,8 @@ def _rows_in(found: object, path: Path) -> Sequence[object]:
         return found
     if not isinstance(found, dict):
         raise BenchmarkError(
-            f"{path}: holds {type(found).__name__}, not a list", hint="write a JSON list with one object per question"
+            f"{path}: holds {shown(found)}, and not a list of questions",
+            hint="write one list with one object per question",
         )
     if {"images", "annotations", "categories"} <= set(found):
         raise BenchmarkError(
@@ -245,14 +246,23 @@ def _rows_in(found: object, path: Path) -> Sequence[object]:
         raise BenchmarkError(
             f"{path}: a table split into columns and data", hint="write one object per question (orient='records')"
         )
-    lists = [name for name in _WRAPPERS if isinstance(found.get(name), list)]
+    asking = [name for name, value in found.items() if _asks(value)]
+    wrapped = [name for name in _WRAPPERS if isinstance(found.get(name), list)]
+    lists = list(dict.fromkeys((*asking, *(name for name in wrapped if found[name])))) or wrapped
     if len(lists) == 1:
         rows = found[lists[0]]
         return rows if isinstance(rows, list) else []
-    if found and all(isinstance(value, dict) for value in found.values()):
+    if not lists and found and all(isinstance(value, dict) for value in found.values()):
         return _rows_by_name(found)
-    what = f"{len(lists)} lists ({', '.join(lists)})" if lists else "dict"
-    raise BenchmarkError(f"{path}: holds {what}, not a list", hint="write a JSON list with one object per question")
+    of = " of questions" if len(lists) == len(asking) else ""
+    what = f"{len(lists)} lists{of} ({', '.join(map(shown, lists))})" if lists else "no list of questions"
+    raise BenchmarkError(f"{path}: holds {what}", hint="write one list with one object per question")
+
+
+def _asks(value: object) -> bool:
+    """Return whether a value is a list of questions, as far as its first entry tells."""
+    first = value[0] if isinstance(value, list) and value else None
+    return isinstance(first, dict) and any(name.casefold() in _NAMES_A_QUESTION - {"text"} for name in first)
 
 
 def _rows_by_name(found: dict[str, dict[str, object]]) -> list[object]:

@@ -9,9 +9,9 @@ from typing import Literal
 import msgspec
 
 from eyechart.benchmarks._answers import Answer, AnswerForm, settle
-from eyechart.benchmarks._boxes import BoxFormat, GivenBox, check_convention, crosses_border, to_xyxy
+from eyechart.benchmarks._boxes import EDGE_NAMES, BoxFormat, GivenBox, check_convention, crosses_border, to_xyxy
 from eyechart.benchmarks._cells import Row, plain, shown
-from eyechart.benchmarks._columns import NAMES, Columns, Role
+from eyechart.benchmarks._columns import NAMES, Columns, Role, common_name
 from eyechart.benchmarks._conversations import SystemTurn
 from eyechart.benchmarks._faults import Faults, some_places
 from eyechart.benchmarks._options import EmptyOptions, OptionLetters, OptionRules
@@ -460,25 +460,36 @@ def _check_named_columns(seen: frozenset[str], options: FolderOptions, file: Pat
 
 
 def _convention(draft: Draft, options: FolderOptions) -> BoxFormat | None:
-    """Return the format of a row's boxes: what their own names say, in fractions where those are declared."""
-    own = draft.boxes.convention
-    if own in {"xyxy", "xywh"} and options.box_format in {"unit", "unit_xywh", "unit_cxcywh"}:
-        return "unit" if own == "xyxy" else "unit_xywh"
-    return own or options.box_format
+    """Return the format of a row's boxes: which edges they are by their own names, counted in what is declared.
+
+    Raises:
+        BenchmarkError: If there is no such format.
+    """
+    own, declared = draft.boxes.convention, options.box_format
+    if own not in {"xyxy", "xywh"} or draft.boxes.is_named or declared is None:
+        return own or declared
+    unit = next((unit for unit in ("unit", "percent", "thousandths") if unit in declared), None)
+    if unit == "thousandths" and own == "xywh":
+        raise BenchmarkError(
+            f"{draft.place}: no format counts x, y and sides in thousandths", hint="name the edges x1, y1, x2, y2"
+        )
+    return _COUNTED_IN[own, unit] if unit is not None else own
+
+
+_COUNTED_IN: dict[tuple[str, str], BoxFormat] = {
+    ("xyxy", "unit"): "unit",
+    ("xyxy", "percent"): "percent",
+    ("xyxy", "thousandths"): "thousandths",
+    ("xywh", "unit"): "unit_xywh",
+    ("xywh", "percent"): "percent_xywh",
+}
 
 
 def _check_boxes(drafts: Sequence[Draft], options: FolderOptions) -> tuple[str, ...]:
     boxed = [draft for draft in drafts if draft.boxes.quads]
-    if not boxed and options.box_format is None:
-        return ()
     if not boxed:
-        others = sorted({name for draft in drafts for name in draft.extra if "box" in name.casefold()})
-        raise BenchmarkError(
-            f"box_format={options.box_format} is declared, but no row has a box in column "
-            f"{options.box_column or 'box'!r}",
-            hint=f"--option box_column={others[0]}" if others else "name the column with --option box_column=NAME",
-        )
-    given: dict[BoxFormat, list[GivenBox]] = {}
+        return _check_no_boxes(drafts, options)
+    given: dict[tuple[BoxFormat, bool], list[GivenBox]] = {}
     for draft in boxed:
         convention = _convention(draft, options)
         if convention is None:
@@ -486,9 +497,41 @@ def _check_boxes(drafts: Sequence[Draft], options: FolderOptions) -> tuple[str, 
                 f"{draft.place}: there are boxes, but the box format is not declared",
                 hint="--option box_format=xyxy, xywh (pixels), unit, unit_xywh (0–1), thousandths (0–1000), …",
             )
-        size = _own_picture(draft)[1].size
-        given.setdefault(convention, []).extend(GivenBox(quad, size, draft.place) for quad in draft.boxes.quads)
-    return tuple(warning for convention, boxes in given.items() for warning in check_convention(boxes, convention))
+        if draft.boxes.is_named and options.box_format not in {None, convention}:
+            raise BenchmarkError(
+                f"{draft.place}: the column's name says {convention}, and box_format={options.box_format} is declared",
+                hint="leave out the one that is wrong",
+            )
+        size, is_declared = _own_picture(draft)[1].size, draft.boxes.is_named or options.box_format is not None
+        boxes = (GivenBox(quad, size, draft.place) for quad in draft.boxes.quads)
+        given.setdefault((convention, is_declared), []).extend(boxes)
+    return tuple(
+        warning
+        for (convention, is_declared), boxes in given.items()
+        for warning in check_convention(boxes, convention, is_declared=is_declared)
+    )
+
+
+def _check_no_boxes(drafts: Sequence[Draft], options: FolderOptions) -> tuple[str, ...]:
+    """Return what to warn of where no row has a box: columns that look like one.
+
+    Raises:
+        BenchmarkError: If a format is declared, so that there should be boxes.
+    """
+    kept = dict.fromkeys(name for draft in drafts for name in draft.extra)
+    others = [name for name in kept if "box" in name.casefold()]
+    by_name = {common_name(name): name for name in kept}
+    edges = next((names for names in EDGE_NAMES if set(names) <= set(by_name)), None)
+    if options.box_format is not None:
+        raise BenchmarkError(
+            f"box_format={options.box_format} is declared, but no row has a box in column "
+            f"{options.box_column or 'box'!r}",
+            hint=f"--option box_column={others[0]}" if others else "name the column with --option box_column=NAME",
+        )
+    if edges is not None:
+        columns = ", ".join(by_name[name] for name in edges)
+        return (f"columns {columns} look like a box and are not read; write the four numbers into one column, box",)
+    return (f"column {others[0]!r} is not read as a box; --option box_column={others[0]} names it",) if others else ()
 
 
 def _own_picture(draft: Draft) -> tuple[Path, ImageRef]:
