@@ -306,7 +306,7 @@ FAULTS = {
     "27 choices": ({"choices": [str(n) for n in range(27)]}, {}, r":2: 27 choices", "2–26"),
     "empty choice": ({"choices": ["", "red"]}, {}, r":2: choices skip A: letter B would move", "empty_options=drop"),
     "one of two": ({"choices": ["red", ""]}, {}, r":2: 1 choices \('red'\)", "2–26"),
-    "choices no list": ({"choices": 7}, {}, r":2: choices 7 are no list", "red"),
+    "choices no list": ({"choices": 7}, {}, r":2: choices 7 are not a list", "red"),
     "foreign answer": ({"answer": "green"}, {}, r":2: answer 'green' is not among the choices", "A–B"),
     "letter beyond": ({"answer": "C"}, {}, r":2: answer 'C' is none of A–B", "A–B"),
     "two meanings": ({"choices": ["B", "A"], "answer": "A"}, {}, r":2: answer 'A' fits choices A, B", "answer_form"),

@@ -3,6 +3,7 @@
 import datetime
 import json
 import re
+import unicodedata
 from zipfile import ZipFile
 
 import openpyxl
@@ -346,3 +347,78 @@ def test_the_only_list_of_questions_is_read_whatever_it_is_called(folder, name, 
     (folder / "q.json").write_text(json.dumps({**beside, name: [ASKED]}))
     (question,) = FolderKind().open(folder / "q.json", FolderOptions()).questions()
     assert question.answer == "B"
+
+
+# --- labels in other scripts ------------------------------------------------------------------------------------------
+
+
+def wide(text):
+    """A text in the full-width forms of its characters."""
+    return "".join(chr(ord(character) + 0xFEE0) for character in text)
+
+
+def asked(folder, choices, answer):
+    (folder / "q.json").write_text(json.dumps([{**ASKED, "choices": choices, "answer": answer}]))
+    (question,) = FolderKind().open(folder / "q.json", FolderOptions()).questions()
+    return question.choices, question.answer
+
+
+@pytest.mark.parametrize("answer", [wide("B"), wide("b"), wide("B."), wide("(B)"), f"({wide('B')})"])
+def test_letters_of_full_width_name_options_as_ascii_does(folder, answer):
+    assert asked(folder, ["red", "blue"], answer) == (("red", "blue"), "B")
+    assert asked(folder, {wide("B"): "blue", wide("A"): "red"}, answer) == (("red", "blue"), "B")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("CYRILLIC CAPITAL LETTER A", "CYRILLIC CAPITAL LETTER VE", "ARABIC LETTER BEH", "CJK UNIFIED IDEOGRAPH-4E59"),
+        *("CIRCLED DIGIT TWO", "ROMAN NUMERAL TWO", "ROMAN NUMERAL ONE", "MATHEMATICAL BOLD CAPITAL B"),
+        *("MODIFIER LETTER CAPITAL B", "GREEK SMALL LETTER BETA"),
+    ],
+)
+def test_letter_of_another_script_is_refused_by_its_name_and_never_taken_for_one_it_looks_like(folder, name):
+    answer = unicodedata.lookup(name)
+    with pytest.raises(BenchmarkError, match="is not among the choices") as caught:
+        asked(folder, [f"shade {number}" for number in range(10)], answer)
+    assert name.lower() in caught.value.message
+
+
+@pytest.mark.parametrize("choices", [["\u0410. red", "\u0411. blue"], ["甲. red", "乙. blue"], ["i. red", "ii. blue"]])
+def test_labels_of_another_script_stay_with_their_options(folder, choices):
+    assert asked(folder, choices, choices[1]) == (tuple(choices), "B")
+
+
+@pytest.mark.parametrize(
+    "form", ["{}、{}", "{}\uff0e{}", "\uff08{}\uff09{}", "{}\uff1a{}", "{}.{}", "({}){}", "{}:{}", "{}){}"]
+)
+@pytest.mark.parametrize("letters", ["ABC", "abc", wide("ABC")])
+def test_letters_close_to_their_texts_are_shown_once(folder, form, letters):
+    choices = [form.format(letter, text) for letter, text in zip(letters, ("red", "blue", "4 cm"), strict=True)]
+    assert asked(folder, choices, "B") == (("red", "blue", "4 cm"), "B")
+    assert asked(folder, choices, choices[1]) == (("red", "blue", "4 cm"), "B")
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        ["A.D. 10", "B.C. 10", "C.E. 10"],  # a second letter
+        ["A.1", "B.1", "C.1"],  # nothing would tell them apart
+        ["A.red", "B.blue"],  # two only
+        ["B.red", "A.blue", "C.grey"],  # not in order
+        ["A.red", "B.blue", "grey"],
+        ["1.5", "2.5", "3.5"],
+        ["a:b", "b:c", "x:y"],
+    ],
+)
+def test_letters_close_to_their_texts_stay_where_they_may_belong_to_them(folder, choices):
+    assert asked(folder, choices, choices[1]) == (tuple(choices), "B")
+
+
+@pytest.mark.parametrize(("answer", "is_read"), [("A", False), ("B", False), ("C", True)])
+def test_right_option_that_stands_twice_is_refused(folder, answer, is_read):
+    if is_read:
+        assert asked(folder, ["red", "red ", "blue"], answer)[1] == "C"
+        return
+    with pytest.raises(BenchmarkError, match="the right option 'red' stands under A and B"):
+        asked(folder, ["red", "red ", "blue"], answer)

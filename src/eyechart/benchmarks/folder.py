@@ -368,6 +368,15 @@ def _golds(drafts: Sequence[Draft], form: str | None, faults: Faults) -> dict[st
         if gold is None:
             continue  # the whole file's fault, which is told already
         golds[draft.place] = gold
+        texts = draft.options.texts if draft.options is not None else ()
+        if texts and texts.count(texts[gold]) > 1:
+            letters = " and ".join(ascii_uppercase[at] for at, text in enumerate(texts) if text == texts[gold])
+            faults.add(
+                BenchmarkError(
+                    f"{draft.place}: the right option {shown(texts[gold])} stands under {letters}",
+                    hint="eyechart scores one right option a question; make the options distinct, or leave the row out",
+                )
+            )
         for column, other in draft.others:
             if gold not in other.fits.values():
                 faults.add(
