@@ -204,7 +204,7 @@ def test_a_budget_is_compared_with_the_other_policies(tmp_path, capsys):
 
 def test_numbers_that_mean_nothing_are_refused(tmp_path, capsys):
     arguments = made_folder(tmp_path)
-    for flag, value in (("--concurrency", "0"), ("--seconds-per-call", "-1"), ("--answer-tokens", "-1")):
+    for flag, value in (("--seconds-per-call", "-1"), ("--answer-tokens", "-1")):
         assert run_app([*arguments, flag, value]) == 2
         assert f"{flag} {value} is below" in capsys.readouterr().err
 

@@ -10,9 +10,8 @@ from pathlib import Path
 import msgspec
 
 from eyechart.batching import AsksInBatches
-from eyechart.benchmarks._shown_options import options_in_row, orders_of
 from eyechart.errors import EyechartError, UsageError
-from eyechart.kinds import Benchmark, Model, Prompt, ReviewsPlan, TakesGold, TakesSizes, TellsOrder
+from eyechart.kinds import Benchmark, Model, Prompt, ReviewsPlan, TakesGold, TakesSizes
 from eyechart.opening import DEFAULT_SCORER, open_scorer
 from eyechart.releases.fitness import check_collection
 from eyechart.runs.answers import ASKED_AGAIN, CARRIED, GENERATION, as_it_ended, stale_ids
@@ -37,6 +36,7 @@ from eyechart.runs.options import (
     checked,
     expected_cost,
     orders_kept,
+    with_told_order,
 )
 from eyechart.runs.outcome import UNANSWERABLE, Asked, Outcome
 from eyechart.runs.pictures import PictureSource
@@ -91,7 +91,7 @@ def run_benchmark(
         KeyboardInterrupt: On Ctrl-C, with a clean store.
     """
     options, listener = options or RunOptions(), listener or Silent()
-    options = checked(_with_told_order(options, benchmark, model), benchmark, model, views)
+    options = checked(with_told_order(options, benchmark, model), benchmark, model, views)
     scorer, mode = open_scorer(options.scorer or DEFAULT_SCORER)
     asked = _ask_all(benchmark, model, views, prompt, options=options, listener=listener)
     scorer_id = score_run(asked.store, scorer, mode)
@@ -120,28 +120,13 @@ def ask_shard(
     """Ask one part of a run, beside any number of other writers; nothing is scored.
 
     Raises:
-        UsageError: If the options name no shard or no folder.
+        UsageError: If the options name no shard, or no folder.
         EyechartError: If something is wrong that concerns the whole run.
     """
-    if options.shard is None or options.where.out is None:
-        raise UsageError("shards need a folder that all of them write to", hint="give --out DIR with --shard i/n")
-    options = checked(_with_told_order(options, benchmark, model), benchmark, model, views)
+    if options.shard is None:
+        raise UsageError("no shard is named", hint="give --shard i/n")
+    options = checked(with_told_order(options, benchmark, model), benchmark, model, views)
     return _ask_all(benchmark, model, views, prompt, options=options, listener=listener or Silent())
-
-
-def _with_told_order(options: RunOptions, benchmark: Benchmark, model: Model) -> RunOptions:
-    """Return the options with the order in which stored answers say that choices were shown, unless one is given.
-
-    Raises:
-        BenchmarkError: If the options told are not those of the question, or an answer tells another order than others.
-    """
-    if options.plan.orders or not isinstance(model, TellsOrder):
-        return options
-    told = [(place, name, options_in_row(row)) for place, name, row in model.told_options()]
-    if all(shown is None for _, _, shown in told):
-        return options
-    orders = orders_of(told, tuple(benchmark.questions()), has_others=True)
-    return msgspec.structs.replace(options, plan=msgspec.structs.replace(options.plan, orders=orders))
 
 
 def _ask_all(
