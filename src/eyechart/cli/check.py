@@ -100,6 +100,7 @@ def check(
     refuse_as_run(opened, named, prompt, models.opened, options)
     if study_flags.is_used:
         return study_flags.show(opened, named, prompt_id, options, json=json)
+    reads_pixels = not models.opened or any(one.reads == "pixels" for one in models.opened)
     table = check_benchmark(
         opened,
         named,
@@ -107,7 +108,7 @@ def check(
         today=today,
         options=options.plan,
         own_rules=options.rules,
-        counting=Counting(prompt, costing, options.shard),
+        counting=Counting(prompt, costing, options.shard, reads_pixels=reads_pixels),
     )
     for note in models.notes:
         say(f"warning: {note}")

@@ -2,7 +2,7 @@
 
 import datetime
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -20,7 +20,7 @@ from eyechart.runs.plan_options import DEFAULT_TRANSPORT, PlanOptions, check_cou
 from eyechart.runs.shard import Shard, questions_of
 from eyechart.runs.showing import Shower
 from eyechart.runs.store import RunStore, check_growth, check_ours
-from eyechart.runs.unreadable import fault_of, tell_unreadable
+from eyechart.runs.unreadable import fault_of, fault_of_size, tell_too_large, tell_unreadable
 from eyechart.schema import ModelIdentity, Picture, Question, View
 from eyechart.seen.check import ModelCheck, SeenTable, check_pictures
 from eyechart.seen.cost import Asking, Costing, asking_of
@@ -111,11 +111,13 @@ class Counting(NamedTuple):
         prompt: The wording.
         costing: What costs are worked out from.
         shard: The part of the run that is counted; all of it if None.
+        reads_pixels: Whether pictures are drawn for a model, so that some can be too large.
     """
 
     prompt: Prompt
     costing: Costing = Costing()
     shard: Shard | None = None
+    reads_pixels: bool = True
 
 
 class _Planned(NamedTuple):
@@ -124,11 +126,6 @@ class _Planned(NamedTuple):
     question_id: str
     pictures: tuple[Picture, ...] | None
     condition: str
-
-    @property
-    def is_sent(self) -> bool:
-        """Whether a run asks it, with or without a picture."""
-        return self.pictures is not None and fault_of(self.pictures) is None
 
 
 def check_benchmark(
@@ -159,43 +156,36 @@ def check_benchmark(
     check_counts(views, options)
     questions = choose_questions(tuple(benchmark.questions()), options.limit, options.seed)
 
-    def asking_for(planned: Sequence[_Planned]) -> Asking | None:
-        return None if counting is None else _asking(questions, planned, options, counting)
-
+    reads_pixels = counting is None or counting.reads_pixels
     if options.match is not None:
         checks = [
-            _check_matched(benchmark, questions, views, model, options, today, own_rules, asking_for)
-            for model in models
+            _check_matched(benchmark, questions, views, model, options, today, own_rules, counting) for model in models
         ]
         return SeenTable(tuple(checks), len(questions), today.isoformat())
-    by_default = msgspec.structs.replace(options, transport=DEFAULT_TRANSPORT)
-    planned = _planned(benchmark, questions, views, by_default)
-    unreadable = tell_unreadable(
-        ((one.question_id, one.pictures or ()) for one in planned), len(questions)
-    )  # exactly as a run says it
-    native = _readable(planned)
-    asking = asking_for(planned)
+    by_default = _planned(benchmark, questions, views, msgspec.structs.replace(options, transport=DEFAULT_TRANSPORT))
+    told = list(tell_unreadable(((one.question_id, one.pictures or ()) for one in by_default), len(questions)))
+    native = _shown(one for one in by_default if one.pictures is not None and fault_of(one.pictures) is None)
     transport = parse_transport(options.transport)
-    shown, is_fitted = native, transport.kind == "fit"
     policies = POLICIES if transport in POLICIES else (*POLICIES, transport)
-    if options.transport != DEFAULT_TRANSPORT and not is_fitted:
-        shown = _pictures(benchmark, questions, views, options)
-    checks = []
+    planned, checks = by_default, []
     for model in models:
-        if is_fitted:
-            fit = fit_of(look_up(model, own_rules), model.spec)
-            shown = _pictures(benchmark, questions, views, options, fit)
+        if options.transport != DEFAULT_TRANSPORT:
+            fit = fit_of(look_up(model, own_rules), model.spec) if transport.kind == "fit" else None
+            planned = _planned(benchmark, questions, views, options, fit)
+        large = tell_too_large((one.question_id, one.condition, one.pictures or ()) for one in planned)
+        told += [line for line in large if reads_pixels and line not in told]  # exactly as a run says it
+        sent = [one for one in planned if _is_sent(one, reads_pixels=reads_pixels)]
         table = check_pictures(
-            shown,
+            _shown(sent),
             [model],
             today=today,
             own_rules=own_rules,
             native=native if counting else None,
-            asking=asking,
+            asking=None if counting is None else _asking(questions, sent, options, counting),
             policies=policies,
         )
         checks.append(table.models[0])
-    return SeenTable(tuple(checks), len(questions), today.isoformat(), unreadable)
+    return SeenTable(tuple(checks), len(questions), today.isoformat(), tuple(told))
 
 
 def _check_matched(
@@ -206,7 +196,7 @@ def _check_matched(
     options: PlanOptions,
     today: datetime.date,
     own_rules: Sequence[Rule],
-    asking_for: Callable[[Sequence[_Planned]], Asking | None],
+    counting: Counting | None,
 ) -> ModelCheck:
     """Return what a model sees of a matched design, with what proves that it matched."""
     ahead = Foresight(model.spec, None, look_up(model, own_rules))
@@ -215,20 +205,10 @@ def _check_matched(
     planned = [
         _Planned(question.id, one.pictures, one.condition) for question in questions for one in matcher.match(question)
     ]
-    shown = _readable(planned)
-    table = check_pictures(shown, [model], today=today, own_rules=own_rules, asking=asking_for(planned))
+    sent = [one for one in planned if _is_sent(one, reads_pixels=counting is None or counting.reads_pixels)]
+    asking = None if counting is None else _asking(questions, sent, options, counting)
+    table = check_pictures(_shown(sent), [model], today=today, own_rules=own_rules, asking=asking)
     return msgspec.structs.replace(table.models[0], matching=matcher.proof())
-
-
-def _pictures(
-    benchmark: Benchmark,
-    questions: Sequence[Question],
-    views: Sequence[View],
-    options: PlanOptions,
-    fit: FitSize | None = None,
-) -> tuple[ShownPicture, ...]:
-    """Return the pictures of every view of every question; those that are missing or cannot be read are left out."""
-    return _readable(_planned(benchmark, questions, views, options, fit))
 
 
 def _planned(
@@ -247,23 +227,27 @@ def _planned(
     )
 
 
-def _readable(planned: Sequence[_Planned]) -> tuple[ShownPicture, ...]:
+def _is_sent(one: _Planned, *, reads_pixels: bool) -> bool:
+    """Return whether a run asks it, with or without a picture."""
+    if one.pictures is None or fault_of(one.pictures) is not None:
+        return False
+    return not reads_pixels or fault_of_size(one.pictures, one.question_id) is None
+
+
+def _shown(planned: Iterable[_Planned]) -> tuple[ShownPicture, ...]:
     return tuple(
-        picture
-        for one in planned
-        if one.is_sent
-        for picture in shown_pictures(one.question_id, one.condition, one.pictures or ())
+        picture for one in planned for picture in shown_pictures(one.question_id, one.condition, one.pictures or ())
     )
 
 
 def _asking(
     questions: Sequence[Question],
-    planned: Sequence[_Planned],
+    sent: Sequence[_Planned],
     options: PlanOptions,
     counting: Counting,
 ) -> Asking:
     """Count the calls that a run makes, and the characters of their prompts."""
-    n_views = Counter(one.question_id for one in planned if one.is_sent)
+    n_views = Counter(one.question_id for one in sent)
     own = questions_of(counting.shard, questions)
     n_calls = n_characters = 0
     for question in questions:

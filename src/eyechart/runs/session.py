@@ -52,7 +52,7 @@ from eyechart.runs.so_far import ScoringListener, with_scores
 from eyechart.runs.spending import Spending, earlier_dollars
 from eyechart.runs.store import AnswerWriter, RunStore
 from eyechart.runs.summarise import summarise
-from eyechart.runs.unreadable import fault_of, tell_unreadable
+from eyechart.runs.unreadable import fault_of, tell_too_large, tell_unreadable
 from eyechart.runs.versions import read_versions
 from eyechart.runs.writers import check_alone
 from eyechart.schema import JsonObject, ModelIdentity, Request, Response, Seen, View
@@ -194,6 +194,8 @@ class _Session:
     ) -> None:
         shown = ((request.question_id, request.pictures) for request in plan.requests)
         unreadable = tell_unreadable(shown, len(plan.questions))
+        if model.reads == "pixels":
+            unreadable += tell_too_large((one.question_id, one.condition, one.pictures) for one in plan.requests)
         self._benchmark, self._model = benchmark, model
         self._options, self._listener = options, with_scores(listener, options.scorer or DEFAULT_SCORER, plan.questions)
         n_plans = _count_plans(options.where.out)
