@@ -1,6 +1,7 @@
-"""Laws of ``check`` and ``run`` together: one promises as many requests as the other sends, and both refuse the same."""
+"""Laws of ``check`` and ``run`` together: as many requests are promised as are sent, and both refuse the same."""
 
 import json
+from pathlib import Path
 
 import openpyxl
 import pytest
@@ -47,7 +48,10 @@ ASKED = {
     "a limit": ([CHOICES] * 5, ("--limit", "2", "--seed", "3")),
     "one of two shards": ([CHOICES] * 5, ("--shard", "1/2")),
     "the other shard": ([CHOICES] * 5, ("--shard", "2/2", "--rotate-choices", "2")),
-    "pixels on the target": ([{**CHOICES, **BOX}] * 2, (*TARGETS, "--match", "target-px=6,12")),
+    "pixels on the target": (
+        [{**CHOICES, **BOX}] * 2,
+        (*TARGETS, "--match", "target-px=6,12", "--model", "openai/gpt-4o"),
+    ),
     "a picture that is gone": ([CHOICES, {**CHOICES, "image": "gone.png"}], ("--blind",)),
     "a picture of no bytes": ([CHOICES, {**CHOICES, "image": "empty.png"}], ()),
     "a picture cut in two": ([CHOICES, {**CHOICES, "image": "cut.jpg"}], ("--repeat", "2")),
@@ -73,7 +77,7 @@ REFUSED = {
     "plan": ([CHOICES], ("--plan", "gone.toml")),
     "plan that is none": ([CHOICES], ("--plan", "body.json")),
     "body": ([CHOICES], ("--extra-body", "gone.json")),
-    "body that is none": ([CHOICES], ("--extra-body", "q.jsonl")),
+    "body that is none": ([CHOICES], ("--extra-body", "page.png")),
     "body that a flag says": ([CHOICES], ("--extra-body", "named.json")),
     "settings in a file": ([CHOICES], ("--model-config", "gone.toml")),
     "cost": ([CHOICES], ("--max-cost", "0")),
@@ -128,7 +132,8 @@ def ask(tmp_path, monkeypatch):
 
     def ask(command, name, flags, base_url="http://127.0.0.1:9/v1"):
         line = [command, "folder", "--data", name]
-        line += [] if "--model" in flags else ["--model", "openai/eye", "--base-url", base_url]
+        line += ["--base-url", base_url] if "simulated/chance" not in flags else []
+        line += [] if "--model" in flags else ["--model", "openai/eye"]
         line += [] if "--views" in flags else ["--views", "original,downsample_0_5"]
         line += [] if {"--out", NO_FOLDER} & set(flags) else ["--out", "kept"]
         line += ["--no-report"] if command == "run" else []
@@ -151,8 +156,7 @@ def write(name, rows):
     else:
         lines = [[*rows[0]], *([_cell(cell) for cell in row.values()] for row in rows)]
         text = "\n".join(";".join(map(str, line)) for line in lines)
-    with open(name, "w") as file:
-        file.write(text)
+    Path(name).write_text(text)
     return None
 
 
@@ -245,3 +249,57 @@ def test_the_line_that_check_proposes_carries_the_flags_it_was_given(ask, capsys
         assert flag in line
     assert "--timeout 300" not in line  # the default, however it is written
     assert "--extra-body body.json" in line
+
+
+def large_from(monkeypatch, n_px):
+    """Call pictures large that have more pixels."""
+    for module in ("images.giga", "images.decode"):
+        monkeypatch.setattr(f"eyechart.{module}.MAX_DECODED_PIXELS", n_px)
+    monkeypatch.setattr("eyechart.runs.large_pictures.MAX_HELD_PIXELS", n_px // 2)
+
+
+@pytest.mark.parametrize(
+    ("flags", "n_sent"),
+    [
+        (("--views", "original,crop_3x,whiteground_3x", "--resampler", "vips-lanczos3@1"), 3 + 2 * 2),
+        (("--views", "original,downsample_0_5", "--resampler", "vips-lanczos3@1"), 2 + 2),
+        (("--views", "whiteground_3x", "--transport", "native+jpeg95"), 1),
+    ],
+)
+def test_pictures_that_are_too_large_are_told_by_both_and_not_promised(ask, capsys, monkeypatch, flags, n_sent):
+    pytest.importorskip("pyvips")
+    large_from(monkeypatch, 5000)
+    for name in ("big.jpg", "big.png"):
+        Image.effect_noise((100, 80), 90).convert("RGB").save(name)
+    rows = rows_of({**CHOICES, **BOX}, {**CHOICES, **BOX, "image": "big.jpg"}, {**CHOICES, **BOX, "image": "big.png"})
+    write("q.jsonl", rows)
+    flags = ("--option", "box_format=xyxy", *flags)
+    assert ask("check", "q.jsonl", (*flags, "--json")) == 0
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["models"][0]["cost"]["n_calls"] == n_sent
+    told = [line for line in shown.err.splitlines() if "not sent" in line or "pixels: more than" in line]
+    assert len(told) == 2
+    assert "2 of " in told[0]
+    with ChatServer() as server:
+        ask("run", "q.jsonl", flags, server.base_url)
+    assert len(server.received) == n_sent
+    assert "\n".join(told) in capsys.readouterr().err
+
+
+def test_resampler_that_cannot_read_a_large_picture_is_refused_before_anything_is_asked(ask, capsys, monkeypatch):
+    """The run ended at that picture, after the answers before it were paid."""
+    pytest.importorskip("pyvips")
+    large_from(monkeypatch, 5000)
+    Image.effect_noise((100, 80), 90).convert("RGB").save("big.jpg")
+    write("q.jsonl", rows_of(CHOICES, CHOICES, {**CHOICES, "image": "big.jpg"}))
+    with ChatServer() as server:
+        checked = refusal(ask("check", "q.jsonl", (), server.base_url), capsys)
+        assert checked == refusal(ask("run", "q.jsonl", (), server.base_url), capsys)
+    assert checked[0] == 2
+    assert "question q2: 8,000 pixels are too many for the resampler" in checked[1][0]
+    assert not server.received
+    assert not Path("kept").exists()
+    assert ask("check", "q.jsonl", ("--views", "original", "--model", "openai/gpt-4o")) == 0
+    line = next(line for line in capsys.readouterr().err.splitlines() if line.startswith("to ask: "))
+    assert "--resampler vips-lanczos3-preshrink@1" in line
+    assert line.endswith("--transport fit")

@@ -2,13 +2,15 @@
 
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from eyechart.cli._flags import NOT_SENT, AskFlags, ModelFlags
 from eyechart.cli._named_models import knows_setting
 from eyechart.cli._picture_flags import PictureFlags
+from eyechart.images.resample import VIPS_PRESHRINK, VIPS_RESAMPLERS
+from eyechart.seen.transport import parse_transport
 
 if TYPE_CHECKING:
     from eyechart.seen.check import ModelCheck
@@ -16,7 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RunLine:
-    """What ``check`` was given that ``run`` must be given too; model and transport are added per model."""
+    """What ``check`` was given that ``run`` must be given too; model and transport are added per model.
+
+    ``has_large`` is whether a picture has more pixels than are decoded at once: the resampler of any transport that
+    resizes it has to read it in parts.
+    """
 
     benchmark: str
     models: Sequence[str]
@@ -28,12 +34,16 @@ class RunLine:
     model_flags: ModelFlags
     ask_flags: AskFlags
     pictures: PictureFlags
+    has_large: bool = False
 
     def text(self, number: int, checked: "ModelCheck", transport: str) -> str:
         """Return the line that asks the model of this number, by the name it was given, under a transport policy."""
         given = {pair.partition("=")[0].strip(): pair for pair in self.model_flags.set}
         own = {name: pair for name, pair in given.items() if knows_setting(checked.model, name)}
         pairs = {**{name: f"{name}={value}" for name, value in checked.settings.items()}, **own}
+        pictures = self.pictures
+        if self.has_large and parse_transport(transport).kind != "native" and pictures.resampler not in VIPS_RESAMPLERS:
+            pictures = replace(pictures, resampler=VIPS_PRESHRINK)
         words = [
             *("eyechart", "run", self.benchmark),
             *_flag("--data", self.data),
@@ -43,7 +53,7 @@ class RunLine:
             *_flag("--views", self.views),
             *_given(self.model_flags, ModelFlags(), but="set"),
             *_given(self.ask_flags, AskFlags()),
-            *_given(self.pictures, PictureFlags(), but="transport"),
+            *_given(pictures, PictureFlags(), but="transport"),
             *("--model", self.models[number]),
             *(word for pair in pairs.values() for word in ("--set", pair)),
             *("--transport", transport),

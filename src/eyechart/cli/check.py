@@ -73,6 +73,7 @@ def check(
     from eyechart.cli._run_line import RunLine
     from eyechart.cli._seen_table import show_seen
     from eyechart.cli.run import choose_views, follow, open_wording, with_blind_views
+    from eyechart.images.giga import needs_tiles
     from eyechart.runs.checking import Counting, check_benchmark, refuse_as_run
     from eyechart.runs.choosing import defaults_of
     from eyechart.seen.check import FOUR_FAMILIES
@@ -128,6 +129,7 @@ def check(
             model_flags=model_flags,
             ask_flags=ask_flags,
             pictures=picture_flags,
+            has_large=any(needs_tiles(question.image.size) for question in opened.questions()),
         )
         show_seen(table, line if model else None)
     _tell_bounds(table, ask_flags)

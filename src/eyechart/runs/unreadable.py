@@ -74,20 +74,22 @@ def tell_too_large(shown: Iterable[tuple[str, str, Sequence[Picture]]]) -> tuple
     Raises:
         UsageError: If another setting would show a picture.
     """
-    faults: dict[str, str] = {}
-    n = 0
-    for n, (question_id, condition, pictures) in enumerate(shown, start=1):
-        if fault_of(pictures) is None:
-            fault = fault_of_size(pictures, question_id)
-            if fault is not None:
-                faults[f"{question_id} under {condition}"] = fault
-    if not faults:
+    kinds: dict[str, dict[str, None]] = {}
+    places = set[str]()
+    for question_id, condition, pictures in shown:
+        place = f"question {question_id} under {condition}"  # once, however often it is asked
+        places.add(place)
+        fault = fault_of_size(pictures, f"question {question_id}") if fault_of(pictures) is None else None
+        if fault is not None:
+            kinds.setdefault(fault.removeprefix(f"question {question_id}: "), {})[place] = None
+    if not kinds:
         return ()
-    kinds: dict[str, list[str]] = {}
-    for place, fault in faults.items():
-        kinds.setdefault(fault, []).append(place)
-    told = f"{len(faults)} of {n} pictures are not sent, because they are too large; they count as missing:"
-    return (told, *(f"  {_counted(fault, places)}" for fault, places in kinds.items()))
+    n = sum(map(len, kinds.values()))
+    are, they = ("is", "it") if n == 1 else ("are", "they")
+    return (
+        f"{n} of {len(places)} pictures {are} not sent, because {they} {are} too large; missing for good:",
+        *(f"  {_counted(fault, list(named))}" for fault, named in kinds.items()),
+    )
 
 
 def refuse_unreadable(questions: Iterable[Question]) -> None:
