@@ -103,7 +103,7 @@ def _end_of_tiff(stream: BinaryIO) -> int:
 
 
 def _has_end_of_jpeg(stream: BinaryIO, n_bytes: int) -> bool:
-    """Whether an end mark stands among the last bytes, behind the beginning of the scan; one before may be another's."""
+    """Whether an end mark stands among the last bytes, behind the begin of the scan; one before is a thumbnail's."""
     begin = _begin_of_scan(stream)
     stream.seek(max(begin, n_bytes - _TAIL_BYTES))
     return b"\xff\xd9" in stream.read()
