@@ -248,11 +248,15 @@ def _other_kind(head: bytes) -> str | None:
         brand = head[8:12]
         return "an AVIF picture" if brand in {b"avif", b"avis"} else "a HEIC picture" if brand in _HEIC else None
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
-    kinds = ((b"<svg", "an SVG drawing"), (b"<!doctype html", "a web page"), (b"<html", "a web page"))
-    kinds += ((b"version https://", "a pointer of Git LFS"),)
-    return next((what for start, what in kinds if text.startswith(start)), None)
+    return next((what for start, what in _BY_BEGINNING if text.startswith(start)), None)
 
 
+_BY_BEGINNING = (
+    (b"<svg", "an SVG drawing"),
+    (b"<!doctype html", "a web page"),
+    (b"<html", "a web page"),
+    (b"version https://", "a pointer of Git LFS"),
+)
 # Brands of ISO/IEC 23008-12, annex B.
 _HEIC = frozenset({b"heic", b"heix", b"hevc", b"heim", b"heis", b"mif1", b"msf1"})
 
