@@ -303,3 +303,14 @@ def test_resampler_that_cannot_read_a_large_picture_is_refused_before_anything_i
     line = next(line for line in capsys.readouterr().err.splitlines() if line.startswith("to ask: "))
     assert "--resampler vips-lanczos3-preshrink@1" in line
     assert line.endswith("--transport fit")
+
+
+def test_second_run_of_the_same_says_where_the_first_one_is(ask, capsys):
+    write("q.jsonl", rows_of(CHOICES))
+    with ChatServer() as server:
+        for n_sent in (2, 4):
+            assert ask("run", "q.jsonl", (NO_FOLDER,), server.base_url) == 0
+            assert len(server.received) == n_sent
+    told = [line for line in capsys.readouterr().err.splitlines() if "was asked before" in line]
+    assert len(told) == 1
+    assert "--out runs/" in told[0]

@@ -11,7 +11,7 @@ from eyechart.cli._command import recorded_command
 from eyechart.cli._durations import read_seconds
 from eyechart.cli._picture_flags import PictureFlags
 from eyechart.errors import UsageError
-from eyechart.registry import load_plugin
+from eyechart.registry import load_plugin, names
 from eyechart.schema import ScoreMode
 from eyechart.settings import parse_pairs, read_toml
 
@@ -404,6 +404,11 @@ def open_named_benchmark(
     from eyechart.opening import open_benchmark
 
     options = parse_pairs(option, "--option")
+    if name not in names("benchmark") and Path(name).exists():
+        raise UsageError(
+            f"{name!r} is a file or folder, and not the name of a benchmark",
+            hint=f"for questions of your own: folder --data {name}",
+        )
     if boxes is not None:
         options["boxes"] = str(boxes)
     benchmark = open_benchmark(name, data, options)

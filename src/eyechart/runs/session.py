@@ -22,7 +22,7 @@ from eyechart.runs.event_loop import run_async
 from eyechart.runs.execute import Asker, read_identity, utc_now, writer_name
 from eyechart.runs.files import read_records
 from eyechart.runs.final_errors import keep_final_errors
-from eyechart.runs.folders import Origin, find_or_create
+from eyechart.runs.folders import Destination, Origin, find_or_create, tell_finished
 from eyechart.runs.foresight import Foresight, fit_for, foresee, told_rule
 from eyechart.runs.gold import told_answer
 from eyechart.runs.later_plans import RUN_FILE, change_between, matching_contents
@@ -218,7 +218,10 @@ class _Session:
         self.n_asked = 0
         self.n_open = sum(self._is_open(request) for request in plan.requests)
         self._listener.began(self._beginning(has_prediction=ahead.is_known))
-        for line in (*self._growth(n_plans), *unreadable):
+        finished = None
+        if options.where == Destination(runs=options.where.runs) and not self.is_resumed and model.reads == "pixels":
+            finished = tell_finished(options.where.runs, plan)
+        for line in (*self._growth(n_plans), *unreadable, *([finished] if finished else [])):
             self._listener.noted(line)
         if isinstance(self._listener, ScoringListener) and self._index.rows:
             self._listener.judge_earlier(filter(self._is_fresh, plan.requests), self.store.responses(self._index))
