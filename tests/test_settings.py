@@ -61,7 +61,7 @@ def test_toml_is_read_and_its_faults_are_named(tmp_path):
     path.write_text('detail = "low"\n')
     assert read_toml(path) == {"detail": "low"}
     path.write_text("detail = \n")
-    with pytest.raises(UsageError, match="is no TOML file"):
+    with pytest.raises(UsageError, match="is not a TOML file"):
         read_toml(path)
     with pytest.raises(UsageError, match="cannot be read"):
         read_toml(tmp_path / "absent.toml")

@@ -99,7 +99,7 @@ def parse_pairs(pairs: Sequence[str], flag: str) -> dict[str, object]:
     for pair in pairs:
         key, separator, value = pair.partition("=")
         if not separator or not key.strip():
-            raise UsageError(f"{flag} {pair!r} is no key=value", hint=f"for example {flag} detail=high")
+            raise UsageError(f"{flag} {pair!r} is not key=value", hint=f"for example {flag} detail=high")
         settings[key.strip()] = value.strip()
     return settings
 
@@ -115,4 +115,4 @@ def read_toml(path: Path) -> dict[str, object]:
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror})", hint="check the path") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is no TOML file: {error}", hint='write lines such as detail = "high"') from error
+        raise UsageError(f"{path} is not a TOML file: {error}", hint='write lines such as detail = "high"') from error

@@ -282,12 +282,12 @@ def test_turned_and_transparent_pictures_are_flagged_once_each(folder):
 
 FAULTS = {
     "malformed line": ('{"id": "q1", "image"', {}, r"questions\.jsonl:2: not JSON", "repair"),
-    "no object": ("[1, 2]", {}, r"questions\.jsonl:2: \[1, 2\] is no JSON object", "write one"),
+    "no object": ("[1, 2]", {}, r"questions\.jsonl:2: \[1, 2\] is not a JSON object", "write one"),
     "bad utf-8": ('{"id": "\udcff"}', {}, r"questions\.jsonl:2: not UTF-8 at byte", "encoding="),
     "image outside": ({"image": "../x.png"}, {}, r":2: image '\.\./x.png' lies outside", "image_root"),
     "absolute image": ({"image": "/etc/passwd"}, {}, r":2: image '/etc/passwd' lies outside", "image_root"),
     "no image column": ({"image": None}, {}, r":2: no value in column 'image' \(columns: id, ", "image_column"),
-    "image no text": ({"image": 3.5}, {}, r":2: image 3.5 is no text", "a path"),
+    "image no text": ({"image": 3.5}, {}, r":2: image 3.5 is not a text", "a path"),
     "two images": ({"image": ["a.png", "b.png"]}, {}, ":2: 2 pictures; eyechart shows one picture a question", "skip"),
     "no question": ({"question": ""}, {}, r":2: no value in column 'question'", "name your own column"),
     "zero area": ({"box": [5, 5, 5, 9]}, {}, r":2: box \(5, 5, 5, 9\) read as xyxy has no area", "xywh fits"),
@@ -331,7 +331,7 @@ def test_fault_names_file_line_and_value(folder, name):
     ("name", "text", "message"),
     [
         ("q.json", '{"a": 1}', "holds no list of questions"),
-        ("q.json", "[1]", "item 1: 1 is no JSON object"),
+        ("q.json", "[1]", "item 1: 1 is not a JSON object"),
         ("q.json", "[", "not JSON"),
         ("q.csv", "id,image\n1,2,3\n", ":2: the row has 3 cells, and the header 2"),
         ("q.csv", 'id,image\n"1,2\n', "not CSV"),
@@ -364,7 +364,7 @@ def test_data_must_be_given_and_exist(folder):
 
 def test_options_of_another_benchmark_are_refused(folder):
     write_jsonl(folder, ROW)
-    with pytest.raises(UsageError, match="Columns are no options of folder"):
+    with pytest.raises(UsageError, match="Columns are not the options of folder"):
         FolderKind().open(folder, Columns())
 
 

@@ -211,7 +211,7 @@ def fault_of(given: GivenBox, convention: BoxFormat) -> str | None:
     """Return why a box is impossible under a convention, None if it is possible."""
     box = to_xyxy(given.quad, convention, given.image)
     if convention in _UNITS and not all(_UNIT_RANGE[0] <= edge <= _UNIT_RANGE[1] for edge in given.quad):
-        return "is no fraction of the picture"
+        return "is not a fraction of the picture"
     if convention in _THOUSANDTHS and not all(-_THOUSAND <= edge <= 2 * _THOUSAND for edge in given.quad):
         return "is not counted in thousandths of the picture"
     if convention in _PERCENT and not all(-_HUNDRED <= edge <= 2 * _HUNDRED for edge in given.quad):

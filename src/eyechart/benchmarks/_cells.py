@@ -108,7 +108,7 @@ def text_of(cell: object, what: str = "the cell", place: str = "") -> str:
     if isinstance(cell, float):
         return str(int(cell)) if cell.is_integer() else repr(cell)
     if isinstance(cell, bytes | bytearray | memoryview | list | tuple | Mapping):
-        raise BenchmarkError(f"{place}: {what} {shown(cell)} is no text", hint="write a text")
+        raise BenchmarkError(f"{place}: {what} {shown(cell)} is not a text", hint="write a text")
     return str(cell)
 
 

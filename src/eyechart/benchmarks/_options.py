@@ -378,7 +378,7 @@ def without_letters(texts: Sequence[str], places: Sequence[int], place: str = ""
     wrong = next(at for at, label in enumerate(labels) if label != ascii_uppercase[places[at]])
     raise BenchmarkError(
         f"{place}: option {wrong + 1} carries letter {labels[wrong]}",
-        hint="put the options in the order of their letters, or --option option_letters=keep if these are no labels",
+        hint="put the options in the order of their letters, or --option option_letters=keep if these are not labels",
     )
 
 

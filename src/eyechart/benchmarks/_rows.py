@@ -475,7 +475,7 @@ class RowReader:
         is_lettered = len(marks) > 1 and any(_LETTER.fullmatch(one) for one in answers)
         if is_lettered or any(pair <= marks for pair in _FIRST_TWO):
             raise BenchmarkError(
-                f"{place}: the question's text lists options that are no list (A), (B), … from A on without a gap",
+                f"{place}: the question's text lists options that are not a list (A), (B), … from A on without a gap",
                 hint="give them in a column choices, or --option keep=free if every answer is a free text",
             )
         return answers

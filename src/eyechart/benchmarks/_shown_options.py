@@ -114,7 +114,7 @@ def orders_of(
         if question_id is None:
             if has_others:
                 continue
-            raise BenchmarkError(f"{place}: id {name!r} is no question of this benchmark", hint=_HINT)
+            raise BenchmarkError(f"{place}: id {name!r} is not a question of this benchmark", hint=_HINT)
         order = order_shown(shown, by_id[question_id].choices)
         if order is None:
             raise BenchmarkError(

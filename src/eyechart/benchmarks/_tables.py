@@ -181,7 +181,7 @@ def _absent(name: str) -> None:
         ValueError: For an infinite number.
     """
     if name != "NaN":
-        raise ValueError(f"{name} is no number")
+        raise ValueError(f"{name} is not a number")
 
 
 _SPELLED = json.JSONDecoder(object_pairs_hook=once, parse_float=SpelledFloat, parse_constant=_absent)
@@ -276,7 +276,7 @@ def _rows_by_name(found: dict[str, dict[str, object]]) -> list[object]:
 def _object(value: object, place: str) -> dict[str, object]:
     if not isinstance(value, dict):
         what = json.dumps(value, ensure_ascii=False)[:60]
-        raise BenchmarkError(f"{place}: {what} is no JSON object", hint='write one {"image": …, "question": …}')
+        raise BenchmarkError(f"{place}: {what} is not a JSON object", hint='write one {"image": …, "question": …}')
     return value
 
 

@@ -207,7 +207,7 @@ class FolderKind:
             MissingDependencyError: If the file is parquet and pyarrow is not installed.
         """
         if not isinstance(options, FolderOptions):
-            raise UsageError(f"{type(options).__name__} are no options of folder", hint="pass FolderOptions")
+            raise UsageError(f"{type(options).__name__} are not the options of folder", hint="pass FolderOptions")
         if data is None:
             raise UsageError("folder needs data", hint="--data questions.jsonl, or the folder that holds it")
         return FolderBenchmark(find_question_file(data, options.file, _EXAMPLE), options)

@@ -29,7 +29,7 @@ def read_shard(text: str) -> Shard:
     """
     number, separator, n_shards = text.partition("/")
     if not (separator and number.isdecimal() and n_shards.isdecimal()) or not 1 <= int(number) <= int(n_shards):
-        raise UsageError(f"--shard {text!r} is no part of a run", hint="write i/n with i from 1 to n, such as 2/8")
+        raise UsageError(f"--shard {text!r} is not a part of a run", hint="write i/n with i from 1 to n, such as 2/8")
     return Shard(int(number), int(n_shards))
 
 
