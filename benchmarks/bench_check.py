@@ -13,10 +13,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from eyechart.runs.checking import check_benchmark
+from eyechart.opening import open_prompt
+from eyechart.runs.checking import Counting, check_benchmark
 from eyechart.runs.plan_options import PlanOptions
 from eyechart.schema import BenchmarkIdentity, Box, ImageRef, ModelIdentity, Question, Size
-from eyechart.seen.cost import Costing
 from eyechart.seen.transport import parse_transport
 from eyechart.views import resolve_views
 
@@ -63,7 +63,7 @@ def measure(transport: str) -> float:
         [ModelIdentity("anthropic", "claude-sonnet-4-5")],
         today=datetime.date(2026, 11, 30),
         options=PlanOptions(transport=parse_transport(transport).id),
-        costing=Costing(),
+        counting=Counting(open_prompt("letter_normalized")),
     )
     assert sum(view.n for view in table.models[0].views) == 20_300
     return time.process_time() - began

@@ -164,7 +164,7 @@ def test_box_of_zero_area_is_refused(box):
 
 
 def test_box_of_nan_is_refused():
-    with pytest.raises(GeometryError, match="is no number"):
+    with pytest.raises(GeometryError, match="is not a number"):
         check_area(Box(0, 0, math.nan, 1))
 
 

@@ -45,7 +45,7 @@ def test_plugin_without_members_is_refused(tmp_path):
 
 def test_plugin_of_another_suffix_is_refused(tmp_path):
     (tmp_path / "plugin.txt").write_text("x = 1\n")
-    with pytest.raises(UsageError, match="is no Python file"):
+    with pytest.raises(UsageError, match="is not a Python file"):
         registry.load_plugin(tmp_path / "plugin.txt")
 
 

@@ -54,7 +54,7 @@ def check_area(box: Box) -> None:
         GeometryError: If ``x1 <= x0``, ``y1 <= y0`` or a coordinate is not finite.
     """
     if not all(math.isfinite(edge) for edge in box):
-        raise GeometryError(f"box {_text(box)} has a coordinate that is no number", hint="give four finite numbers")
+        raise GeometryError(f"box {_text(box)} has a coordinate that is not a number", hint="give four finite numbers")
     if box.width <= 0 or box.height <= 0:
         raise GeometryError(f"box {_text(box)} has no area", hint="a box is x0 < x1 and y0 < y1, half-open, in pixels")
 

@@ -79,7 +79,7 @@ def load_plugin(path: Path) -> tuple[tuple[str, str], ...]:
         raise UsageError(f"plug-in {path} does not exist", hint="give --plugin the path of a Python file")
     spec = importlib.util.spec_from_file_location(f"eyechart_plugin_{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise UsageError(f"plug-in {path} is no Python file", hint="give --plugin a file that ends in .py")
+        raise UsageError(f"plug-in {path} is not a Python file", hint="give --plugin a file that ends in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     try:

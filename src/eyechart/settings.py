@@ -1,5 +1,6 @@
 """Key–value settings from the command line or a TOML file, checked against the struct that declares them."""
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -45,7 +46,25 @@ def read_settings(
         return msgspec.convert(dict(given), declared, strict=False)
     except msgspec.ValidationError as error:
         hint = _allowed_values(declared, given) or f"known settings: {', '.join(known) or 'none'}"
-        raise UsageError(f"setting of {what}: {error}", hint=hint) from error
+        raise UsageError(f"setting of {what}: {_plainly(str(error), given)}", hint=hint) from error
+
+
+_AT = re.compile(r"(?P<what>.*) - at `\$\.(?P<name>\w+)(?P<part>.*)`", re.DOTALL)
+_KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "a text", "array": "a list"}
+_KINDS |= {"object": "a table of names and values", "null": "nothing"}
+
+
+def _plainly(message: str, given: Mapping[str, object]) -> str:
+    """Return what msgspec says of a setting in everyday words."""
+    found = _AT.fullmatch(message)
+    if found is None or found["name"] not in given:
+        return message
+    shown = f"{found['name']}={given[found['name']]}" + (f" at {found['part']}" if found["part"] else "")
+    expected = re.fullmatch(r"Expected `([\w |]+)`(?:, got `\w+`)?(?P<bound>.*)", found["what"])
+    if expected is not None:
+        kinds = (_KINDS.get(kind.strip(), kind.strip()) for kind in expected[1].split("|") if kind.strip() != "null")
+        return f"{shown} is not {' or '.join(kinds)}{expected['bound']}"
+    return f"{shown} is not known" if found["what"].startswith("Invalid enum value") else f"{shown}: {found['what']}"
 
 
 def _unknown_setting(what: str, key: str, known: tuple[str, ...], elsewhere: Mapping[str, str]) -> UsageError:
@@ -80,7 +99,7 @@ def parse_pairs(pairs: Sequence[str], flag: str) -> dict[str, object]:
     for pair in pairs:
         key, separator, value = pair.partition("=")
         if not separator or not key.strip():
-            raise UsageError(f"{flag} {pair!r} is no key=value", hint=f"for example {flag} detail=high")
+            raise UsageError(f"{flag} {pair!r} is not key=value", hint=f"for example {flag} detail=high")
         settings[key.strip()] = value.strip()
     return settings
 
@@ -96,4 +115,4 @@ def read_toml(path: Path) -> dict[str, object]:
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror})", hint="check the path") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is no TOML file: {error}", hint='write lines such as detail = "high"') from error
+        raise UsageError(f"{path} is not a TOML file: {error}", hint='write lines such as detail = "high"') from error

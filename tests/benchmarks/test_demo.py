@@ -189,9 +189,9 @@ def test_place_that_cannot_be_written_is_named(tmp_path):
 
 def test_file_as_folder_and_foreign_options_are_refused(tmp_path):
     (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(UsageError, match="is no folder"):
+    with pytest.raises(UsageError, match="is not a folder"):
         DemoKind().open(tmp_path / "file", DemoOptions())
-    with pytest.raises(UsageError, match="are no options of demo"):
+    with pytest.raises(UsageError, match="are not the options of demo"):
         DemoKind().open(tmp_path, FolderOptions())
 
 

@@ -126,7 +126,7 @@ def test_answers_are_read_in_every_form(tmp_path):
         ({"image": "p0.png", "answers": ["1"]}, "no value in column 'question'"),
         ({"image": "p0.png", "question": "?"}, "no value in column 'answers'"),
         ({"question": "?", "answers": ["1"]}, "no value in column 'image'"),
-        ({"image": "p0.png", "question": 1.5, "answers": ["1"]}, "is no text"),
+        ({"image": "p0.png", "question": 1.5, "answers": ["1"]}, "is not a text"),
         ({"id": "coco_0", "image": "p0.png", "question": "?", "answers": ["1"]}, "is also that of"),
     ],
 )
@@ -183,7 +183,7 @@ def test_distractors_come_from_a_folder_of_their_own(needles, tmp_path):
     (drawn,) = {image.size for question in benchmark.questions() for image in question.distractors}
     assert drawn == Size(8, 8)
     assert benchmark.image_path(next(benchmark.questions()).distractors[0]).parent.name == "deep"
-    with pytest.raises(UsageError, match="is no folder"):
+    with pytest.raises(UsageError, match="is not a folder"):
         open_complex(needles, grid=3, distractors=str(tmp_path / "nowhere"))
 
 

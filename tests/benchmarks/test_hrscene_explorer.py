@@ -98,7 +98,7 @@ def test_import_writes_a_run_per_model(site, tmp_path, capsys):
         ("data.js", QUESTIONS.replace('"ArtBench_1"', "7"), r"Expected `str`, got `int` - at `\$\[0\].id`"),
         ("model_responses/Own-7B/data.js", ANSWERS.replace("ArtBench_2", "X_9") % "M", "the unknown question 'X_9'"),
         ("model_responses/Own-7B/data.js", ANSWERS.replace("_2", "_1") % "M", "two answers to 'ArtBench_1'"),
-        ("model_responses/Own-7B/data.js", "load('data')", r"Own-7B/data.js, line 1: \"\('data'\)\" is no data"),
+        ("model_responses/Own-7B/data.js", "load('data')", r"Own-7B/data.js, line 1: \"\('data'\)\" is not data"),
         ("model_responses/Own-7B/data.js", "{}", "a JSON file stands alone"),
     ],
 )

@@ -62,6 +62,14 @@ def test_no_value_as_an_id_ends_in_a_traceback(value):
         ({"choices": ["(A) blue", "(B) red"]}, ("blue", "red")),
         ({"choices": ["(B) blue", "(A) red"]}, ("(B) blue", "(A) red")),
         ({"choices": [1, 2.5]}, ("1", "2.5")),
+        ({"choices": "['blue', 'red']"}, ("blue", "red")),
+        ({"choices": "blue|red"}, ("blue", "red")),
+        ({"choices": {"2": "red", "1": "blue"}}, ("blue", "red")),
+        ({"choices": [{"label": "B", "text": "red"}, {"label": "A", "text": "blue"}]}, ("red", "blue")),
+        ({"choices": "A. blue\nB. red"}, ("blue", "red")),
+        ({"choices": ["A、blue", "B、red"]}, ("blue", "red")),
+        ({"choices": float("nan"), "A": "blue", "B": "red"}, ("blue", "red")),
+        ({"choices": {"colour": "red"}}, None),
         ({"choices": []}, None),
         ({"choices": "blue or red"}, None),
         ({"choices": [["blue"], "red"]}, None),
@@ -77,6 +85,8 @@ def test_equal_texts_that_differ_in_case_keep_their_places():
     assert order_shown(("Red", "red"), ("red", "Red")) == (1, 0)
     assert order_shown(("RED", "blue"), ("red", "blue")) == (0, 1)
     assert order_shown(("red", "red"), ("red", "blue")) is None
+    assert order_shown(("Blue.", "red"), ("red", "blue")) == (1, 0)
+    assert order_shown(("2.5", "1"), ("1.0", "2.50")) == (1, 0)
     assert shown_as(("red", "", "blue"), ("blue", "red")) == ("red", "", "blue")
 
 

@@ -65,7 +65,7 @@ def test_place_is_the_row_of_the_sheet(tmp_path):
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"index,prediction\n1,A\n"])
 def test_what_is_no_sheet_is_refused(tmp_path, content):
     (tmp_path / "p.xlsx").write_bytes(content)
-    with pytest.raises(BenchmarkError, match="no xlsx file"):
+    with pytest.raises(BenchmarkError, match="not an xlsx file"):
         list(read_sheet(tmp_path / "p.xlsx"))
     with pytest.raises(BenchmarkError, match="cannot be read"):
         list(read_sheet(tmp_path / "other.xlsx"))

@@ -257,7 +257,9 @@ def test_row_without_id_is_named(release):
         list(open_release(release).questions())
 
 
-@pytest.mark.parametrize(("content", "message"), [("7", "holds int, not a list"), ("[7]", "item 1: 7 is no question")])
+@pytest.mark.parametrize(
+    ("content", "message"), [("7", "holds int, not a list"), ("[7]", "item 1: 7 is not a question")]
+)
 def test_dataset_json_of_another_shape_is_named(release, content, message):
     (release / "dataset.json").write_text(content)
     with pytest.raises(BenchmarkError, match=message):

@@ -204,7 +204,7 @@ def test_a_budget_is_compared_with_the_other_policies(tmp_path, capsys):
 
 def test_numbers_that_mean_nothing_are_refused(tmp_path, capsys):
     arguments = made_folder(tmp_path)
-    for flag, value in (("--concurrency", "0"), ("--seconds-per-call", "-1"), ("--answer-tokens", "-1")):
+    for flag, value in (("--seconds-per-call", "-1"), ("--answer-tokens", "-1")):
         assert run_app([*arguments, flag, value]) == 2
         assert f"{flag} {value} is below" in capsys.readouterr().err
 
@@ -223,7 +223,7 @@ def test_a_matched_design_is_proved_and_what_cannot_be_matched_is_listed(tmp_pat
     (model,) = json.loads(capsys.readouterr().out)["models"]
     assert [one["question_id"] for one in model["matching"]["unmatched"]] == ["1"]
     assert run_app([*arguments, "--match", "pixels"]) == 2
-    assert "is no matched design" in capsys.readouterr().err
+    assert "is not a matched design" in capsys.readouterr().err
 
 
 def test_regions_of_a_grid_that_look_alike_to_a_model_are_one_row(tmp_path, capsys):

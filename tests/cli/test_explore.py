@@ -16,12 +16,12 @@ from eyechart.errors import UsageError
 
 @pytest.mark.parametrize("port", [-1, 65536, 99999])
 def test_port_that_is_none_is_a_usage_error(port):
-    with pytest.raises(UsageError, match=f"--port {port} is no port"):
+    with pytest.raises(UsageError, match=f"--port {port} is not a port"):
         listen("127.0.0.1", port)
 
 
 def test_host_that_is_not_this_machine_is_a_usage_error():
-    with pytest.raises(UsageError, match=r"--host no\.\.such is no address") as caught:
+    with pytest.raises(UsageError, match=r"--host no\.\.such is not an address") as caught:
         listen("no..such", None)
     assert "--host" in caught.value.hint
 

@@ -115,3 +115,35 @@ def test_options_that_speak_of_others_keep_their_order_counted_and_said(write, c
     assert condition["n_missing"] == 0
     names = {one["name"]: one["value"] for one in json.loads(shown.out)["proportions"]}
     assert names.get("all rotations right", 1.0) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("line", "error", "hint"),
+    [
+        (
+            "run folder questions.jsonl --model simulated/oracle",
+            "'questions.jsonl' belongs to no flag",
+            "--data questions",
+        ),
+        (
+            "run questions.jsonl --model simulated/oracle",
+            "'questions.jsonl' is a file",
+            "folder --data questions.jsonl",
+        ),
+        ("check . --model simulated/oracle", "'.' is a file or folder", "folder --data ."),
+        ("check folder --box-format xyxy", "there is no flag --box-format", "--option box_format="),
+        ("check folder --option box_format=pixels", "box_format=pixels is not known", "is one of: xyxy, xywh"),
+        ("check folder --option allow_hidden=perhaps", "allow_hidden=perhaps is not true or false", "known settings"),
+        ("check folder --option empty_options=9", "empty_options=9 is not known", "is one of: refuse, drop, text"),
+        ("check folder --views original,crop_3x", "need a target box", "write a column box"),
+    ],
+)
+def test_first_mistakes_are_answered_by_what_to_write(write, capsys, line, error, hint):
+    write(ROW)
+    name, benchmark, *words = line.split()
+    data = ["--data", "questions.jsonl"] if benchmark == "folder" and "questions.jsonl" not in words else []
+    assert run_app([name, benchmark, *data, *words]) == 2
+    said = capsys.readouterr().err
+    assert error in said
+    assert hint in said
+    assert "`" not in said

@@ -146,9 +146,9 @@ def test_built_release_runs_under_its_own_views(folder, capsys):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--max-tokens", "2.5"], "--max-tokens 2.5 is no whole number"),
-        (["--temperature", "hot"], "'hot' is no number"),
-        (["--timeout", "soon"], "'soon' is no duration"),
+        (["--max-tokens", "2.5"], "--max-tokens 2.5 is not a whole number"),
+        (["--temperature", "hot"], "'hot' is not a number"),
+        (["--timeout", "soon"], "'soon' is not a duration"),
         (["--extra-body", "absent.json"], "absent.json cannot be read"),
         (["--set", "acuracy=1"], "setting of simulated/oracle named 'acuracy'"),
         (["--concurrency", "0"], "concurrency 0 asks nothing"),
@@ -156,7 +156,7 @@ def test_built_release_runs_under_its_own_views(folder, capsys):
         (["--max-tokens", "0"], "answers of 0 tokens say nothing"),
         (["--temperature", "-1"], "temperature -1 is below 0"),
         (["--temperature", "nan"], "temperature nan is below 0 or no number"),
-        (["--top-p", "2"], "top_p 2 is no share of the probability"),
+        (["--top-p", "2"], "top_p 2 is not a share of the probability"),
         (["--limit", "0"], "limit 0 asks no question"),
         (["--repeat", "0"], "give --repeat a whole number from 1"),
     ],
@@ -177,7 +177,7 @@ def test_empty_views_are_refused_and_not_all_views(folder, capsys):
 def test_extra_body_that_is_no_object_is_refused(folder, capsys):
     (folder / "body.json").write_text("[1]")
     assert run("--extra-body", "body.json") == 2
-    assert "is no JSON object" in capsys.readouterr().err
+    assert "is not a JSON object" in capsys.readouterr().err
 
 
 def test_not_sent_is_recorded_as_not_sent(folder):
@@ -189,7 +189,7 @@ def test_not_sent_is_recorded_as_not_sent(folder):
 
 def test_duration_without_unit_is_in_seconds():
     assert parse_seconds("90") == parse_seconds("1.5m") == 90
-    with pytest.raises(UsageError, match="is no duration"):
+    with pytest.raises(UsageError, match="is not a duration"):
         parse_seconds("-3")
 
 

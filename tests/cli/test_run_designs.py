@@ -31,4 +31,4 @@ def test_every_design_counts_questions_and_not_answers(command, tmp_path, capsys
 @pytest.mark.parametrize("text", ["0", "some", "-1"])
 def test_a_wrong_number_of_orders_is_refused(command, text, capsys):
     assert run_app([*command, f"--rotate-choices={text}"]) == 2
-    assert "is no number of orders" in capsys.readouterr().err
+    assert "is not a number of orders" in capsys.readouterr().err

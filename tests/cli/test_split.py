@@ -42,7 +42,7 @@ def test_seed_decides_and_json_is_the_file(release, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("shares", "message"), [(("a=half", "b=0.5"), "is no number"), (("a=0.2", "b=0.2"), "with sum 1")]
+    ("shares", "message"), [(("a=half", "b=0.5"), "is not a number"), (("a=0.2", "b=0.2"), "with sum 1")]
 )
 def test_shares_must_be_numbers_with_sum_one(release, capsys, shares, message):
     flags = [flag for share in shares for flag in ("--share", share)]

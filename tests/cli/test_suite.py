@@ -106,7 +106,7 @@ def test_two_suites_are_compared_cell_by_cell_and_can_gate(suite, tmp_path, caps
         (("limit = 10", "limits = 10"), "unknown field `limits`"),
         (('model = "simulated/vlm"', ""), "missing required field `model`"),
         (('label = "one"', 'label = "two"'), "two entries are named 'two'"),
-        (("[[models]]", "[models]"), "is no TOML file|Expected `array`"),
+        (("[[models]]", "[models]"), "is not a TOML file|Expected `array`"),
     ],
 )
 def test_a_wrong_file_is_refused_with_its_place(suite, change, message):

@@ -142,7 +142,7 @@ def test_a_mistake_of_the_page_is_told_in_words(page):
     _, client = page()
     told = client.post("/answer", json={"position": 0, "answer": "Z", "seconds": 1.0})
     assert told.status_code == 400
-    assert "is no option" in told.json()["error"]
+    assert "is not an option" in told.json()["error"]
     assert client.post("/answer", content=b"{", headers={"content-type": "application/json"}).status_code == 400
 
 
@@ -199,5 +199,5 @@ def test_address_of_no_picture_is_refused_in_words(page, number):
     for address in (f"/picture/{number}/0.png", f"/picture/0/{number}.png", f"/tiles/0/0/{number}/0_0.png"):
         reply = client.get(address)
         assert reply.status_code == 404
-        assert "is no whole number" in reply.text or "is too large" in reply.text
+        assert "is not a whole number" in reply.text or "is too large" in reply.text
         assert len(reply.text) < 100

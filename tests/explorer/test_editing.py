@@ -53,7 +53,7 @@ def test_a_change_is_signed_by_who_is_there_and_shown_at_once(editor, tmp_path):
     [
         ({}, "nothing was changed"),
         ({"reason": " ", "text": "What?"}, "needs a reason"),
-        ({"answer": "E"}, "is no option"),
+        ({"answer": "E"}, "is not an option"),
         ({"text": " "}, "is empty"),
         ({"choices": ["x", ""]}, "is empty"),
         ({"targets": [[0, 0, 65, 10]]}, "is not inside the 64×48 picture"),

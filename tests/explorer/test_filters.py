@@ -25,7 +25,7 @@ def test_address_of_a_choice_reads_back_as_the_choice(wanted):
 
 
 def test_unknown_order_is_refused():
-    with pytest.raises(UsageError, match="sort=sideways is no order"):
+    with pytest.raises(UsageError, match="sort=sideways is not an order"):
         read_filter([("sort", "sideways")])
 
 

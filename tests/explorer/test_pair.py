@@ -70,7 +70,7 @@ def test_view_that_was_not_asked_is_refused(study, state):
 
 
 def test_verdict_that_is_none_is_refused():
-    with pytest.raises(UsageError, match="first_mark=good is no verdict"):
+    with pytest.raises(UsageError, match="first_mark=good is not a verdict"):
         read_pair_filter([("first_mark", "good")])
 
 

@@ -1,13 +1,14 @@
 """Headers: content decides the kind, and no pixel is decoded."""
 
 import hashlib
+import re
 
 import pytest
 from PIL import Image
 
 from eyechart.errors import ImageError
 from eyechart.images.hash import file_sha256
-from eyechart.images.probe import ImageForm, describe_form, header_size, probe_image
+from eyechart.images.probe import ImageForm, describe_form, describe_stream, header_size, probe_image
 from eyechart.schema import Size
 
 
@@ -97,3 +98,22 @@ def test_what_is_no_picture_is_refused(tmp_path, content, message):
     path.write_bytes(content)
     with pytest.raises(ImageError, match=message):
         probe_image(path)
+
+
+@pytest.mark.parametrize(
+    ("head", "told"),
+    [
+        (b"\0\0\0\x18ftypheic\0\0\0\0", "it is a HEIC picture"),
+        (b"\0\0\0\x18ftypmif1\0\0\0\0", "it is a HEIC picture"),
+        (b"\0\0\0\x1cftypavif\0\0\0\0", "it is an AVIF picture"),
+        (b'<svg xmlns="http://www.w3.org/2000/svg"/>', "it is an SVG drawing"),
+        (b"\n<!DOCTYPE html><title>Not found</title>", "it is a web page"),
+        (b"\xef\xbb\xbf<html><head>", "it is a web page"),
+        (b"version https://git-lfs.github.com/spec/v1\n", "it is a pointer of Git LFS"),
+        (b"\0\0\0\x18ftypisom\0\0\0\0", "it begins with"),
+        (b"%PDF-1.7", "it begins with b'%PDF-1.7'"),
+    ],
+)
+def test_kind_of_file_that_is_taken_for_a_picture_is_named(head, told):
+    with pytest.raises(ImageError, match=f"not a picture that can be read \\({re.escape(told)}"):
+        describe_stream(head, "a.png")

@@ -210,11 +210,11 @@ def test_code_of_the_repository_is_run_only_when_allowed_and_that_is_recorded(ch
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"processor": "{size"}, "is no JSON object"),
-        ({"dtype": "int3"}, "Invalid enum value"),
+        ({"processor": "{size"}, "is not a JSON object"),
+        ({"dtype": "int3"}, "dtype=int3 is not known"),
         ({"max_pixel": 3}, "there is no setting"),
         ({"extra_body": {"temperature": 1}}, "--extra-body of a local model holds 'temperature'"),
-        ({"extra_body": {"processor_kwargs": 1}}, "is no object"),
+        ({"extra_body": {"processor_kwargs": 1}}, "is not an object"),
     ],
 )
 def test_wrong_settings_are_refused_before_anything_is_loaded(checkpoints, settings, message):

@@ -198,7 +198,7 @@ MALFORMED = [
     ("a.jsonl", ["", '{"view": "original", "response": "A"}'], r"a\.jsonl:2: no id"),
     ("a.jsonl", ['{"id": true, "view": "original", "response": "A"}'], r"a\.jsonl:1: no id"),
     ("a.jsonl", ['{"id": "q1", "view": "original"}'], r"a\.jsonl:1: no response"),
-    ("a.jsonl", ['{"id": "q1", "view": "original", "response": ["A"]}'], r"a\.jsonl:1: the response is no text"),
+    ("a.jsonl", ['{"id": "q1", "view": "original", "response": ["A"]}'], r"a\.jsonl:1: the response is not a text"),
     ("a.jsonl", ['{"id": "q1", "view": "original", "response": "A", "repeat": "x"}'], r"a\.jsonl:1: repeat 'x'"),
     ("a.jsonl", [""], r"a\.jsonl holds no answers"),
     ("a.csv", ["id,view,response", "q1,original,A", "q2,original"], r"a\.csv:3: the row has not 3 columns"),

@@ -153,7 +153,7 @@ def test_fault_in_a_recipe_is_named(recipe, tmp_path, capsys, change, error, mes
     [
         ("a.txt", "1\n2\n1\n", "id '1' stands twice"),
         ("a.txt", "# nothing\n", "names no id"),
-        ("a.json", "{", "is no JSON"),
+        ("a.json", "{", "is not JSON"),
         ("a.json", "{}", "names no id"),
     ],
 )
@@ -165,7 +165,7 @@ def test_fault_in_a_selection_is_named(tmp_path, name, text, message):
 
 def test_selected_id_that_does_not_exist_is_named(tmp_path):
     write_source(tmp_path)
-    with pytest.raises(BenchmarkError, match="1 selected ids are no questions of folder: 000009"):
+    with pytest.raises(BenchmarkError, match="1 selected ids are not questions of folder: 000009"):
         CollectionBenchmark([Part(open_source(tmp_path), ("000001", "000009"))], None)
 
 
@@ -206,8 +206,8 @@ def test_map_says_the_task_of_single_questions_over_the_source(tmp_path, name, t
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("map.json", "[1]", "map.json is no table of tasks"),
-        ("map.csv", "000000", "line 1: '000000' is no id and task"),
+        ("map.json", "[1]", "map.json is not a table of tasks"),
+        ("map.csv", "000000", "line 1: '000000' is not an id and a task"),
         ("map.csv", "000000,a\n000000,b", "line 2: '000000,b' names this id a second time"),
     ],
 )

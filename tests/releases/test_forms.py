@@ -410,7 +410,7 @@ def test_sheet_that_unpacks_to_gigabytes_is_refused_in_bounded_memory(tmp_path, 
         check=False,
         preexec_fn=bound,
     )
-    assert "no xlsx file" in done.stdout, done.stderr
+    assert "not an xlsx file" in done.stdout, done.stderr
     assert "unpacks to more than" in done.stdout
 
 

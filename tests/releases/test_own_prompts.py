@@ -80,4 +80,4 @@ def test_benchmark_without_scripts_has_no_prompts_of_its_own(tmp_path, capsys):
         open_release_prompt(tmp_path, "release:normalized", is_trusted=True)
     arguments = ["run", "demo", "--model", "simulated/oracle", "--views", "original", "--limit", "1", "--no-report"]
     assert run_app([*arguments, "--prompt", "release:legacy", "--trust"]) == 2
-    assert "demo is no release" in capsys.readouterr().err
+    assert "demo is not a release" in capsys.readouterr().err

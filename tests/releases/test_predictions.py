@@ -180,7 +180,11 @@ def test_identical_rows_are_one(tmp_path):
 @pytest.mark.parametrize(
     ("rows", "error", "message"),
     [
-        ([{"id": "000099", "view_id": "original", "response": "A"}], BenchmarkError, ":1: id '000099' is no question"),
+        (
+            [{"id": "000099", "view_id": "original", "response": "A"}],
+            BenchmarkError,
+            ":1: id '000099' is not a question",
+        ),
         ([{"id": "000001", "view_id": "crop_33x", "response": "A"}], UsageError, "named 'crop_33x'"),
         ([{"id": "000001", "response": "A"}], BenchmarkError, ":1: no view"),
         ([{"id": "000001", "view_id": "original"}], BenchmarkError, r":1: no response \(columns: id, view_id\)"),
@@ -252,7 +256,7 @@ def test_ids_of_a_benchmark_of_ones_own_are_not_padded_as_those_of_sum_are(tmp_p
     rows = write_jsonl(tmp_path / "p.jsonl", [{"id": given, "view_id": "original", "response": "A"}])
     assert list(read_predictions([rows], {"101", "102"}, VIEWS)) == [("101", "original")]
     assert list(read_predictions([rows], {"000101", "102"}, VIEWS)) == [("000101", "original")]
-    with pytest.raises(BenchmarkError, match=r"id '101(\.0)?' is no question"):
+    with pytest.raises(BenchmarkError, match=r"id '101(\.0)?' is not a question"):
         read_predictions([rows], {"102"}, VIEWS)
 
 

@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from summaries import CASES, HOSTILE
 
@@ -65,12 +65,20 @@ def test_no_text_is_a_command_in_latex(text):
 
 
 @given(st.text())
+@example("000000000\r[")  # a heading on two lines, the second of which begins with a bracket
 def test_latex_braces_balance_and_every_row_has_every_column(text):
     rendered = latex.render_latex(table_of(text))
-    bare = rendered.replace(r"\{", "").replace(r"\}", "")
+    bare = re.sub(r"\\.", "", rendered)  # a line break is two backslashes; a brace after it is no escaped one
     assert bare.count("{") == bare.count("}")
     rows = [line for line in rendered.split("\n") if line.endswith(r"\\")]
     assert [len(re.findall(r"(?<!\\)&", row)) for row in rows] == [1, 1]
+
+
+@pytest.mark.parametrize("text", ["* marked", " *", "\t* marked", "000000000 *"])
+def test_star_after_a_line_break_in_latex_is_shown(text):
+    rendered = latex.render_latex(table_of(text))
+    assert "{*}" in rendered
+    assert not re.search(r"\\\\\s*\*", rendered)
 
 
 @given(st.text())

@@ -216,7 +216,7 @@ def test_board_refuses_such_a_run_unless_it_is_allowed_and_says_so_then(colours,
     ("text", "message"),
     [
         ('{"id": "q0", "choices": ["red", "blue"]}', "are not those of question q0"),
-        ('{"id": "q99", "choices": ["red", "blue", "green", "white"]}', "'q99' is no question"),
+        ('{"id": "q99", "choices": ["red", "blue", "green", "white"]}', "'q99' is not a question"),
         (
             '{"id": "q0", "choices": ["red", "blue", "green", "white"]}\n' + '{"id": "q0", "A": "blue", "B": "red"}',
             "are not those of question q0",

@@ -127,7 +127,7 @@ class TestOwnWords:
     ("change", "message"),
     [
         (lambda file: file["questions"][0]["choices"].__setitem__(1, "red"), r"option 'red' does not begin with \(B\)"),
-        (lambda file: file["questions"][0].update(answer="E"), "the answer 'E' is no option of ABCD"),
+        (lambda file: file["questions"][0].update(answer="E"), "the answer 'E' is not an option of ABCD"),
         (lambda file: file["questions"][0].update(dataset="Moon"), "HRScene has no dataset 'Moon'"),
         (lambda file: file["questions"].append(file["questions"][0]), "stands twice"),
         (lambda file: file["responses"]["tagged"].pop(), "tagged has 7 answers to 8 questions"),

@@ -157,7 +157,7 @@ def test_views_that_show_nothing_are_asked_beside_a_matched_design(make):
 
 @pytest.mark.parametrize("text", ["", "px", "target-px=", "target-px=0", "tokens=-1", "target-px=8,8", "tokens=nan"])
 def test_a_text_that_is_no_design_is_refused(text):
-    with pytest.raises(UsageError, match="is no matched design"):
+    with pytest.raises(UsageError, match="is not a matched design"):
         parse_match(text)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from eyechart.errors import ImageError, UsageError
-from eyechart.images.decode import has_end
+from eyechart.images.ends import has_end
 from eyechart.images.probe import describe_form, probe_image
 from eyechart.runs.pictures import PictureSource, check_drawing
 from eyechart.runs.plan import PlanOptions

@@ -77,7 +77,7 @@ def test_a_shard_without_a_folder_is_refused(ask):
 
 @pytest.mark.parametrize("text", ["0/2", "3/2", "1", "a/b", "1/0", "-1/2", "1/2/3", ""])
 def test_a_shard_that_is_no_part_is_refused(text):
-    with pytest.raises(UsageError, match="is no part of a run"):
+    with pytest.raises(UsageError, match="is not a part of a run"):
         read_shard(text)
 
 

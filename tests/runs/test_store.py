@@ -94,7 +94,7 @@ def test_other_pictures_in_the_folder_are_named_too(make, tmp_path):
 
 def test_a_folder_with_foreign_files_is_left_alone(make, tmp_path):
     (tmp_path / "thesis.tex").write_text("precious")
-    with pytest.raises(StoreError, match=r"no run folder and holds other files, among them thesis\.tex"):
+    with pytest.raises(StoreError, match=r"not a run folder and holds other files, among them thesis\.tex"):
         create(make.plan(1), tmp_path)
     with pytest.raises(StoreError, match="is a file"):
         create(make.plan(1), tmp_path / "thesis.tex")

@@ -39,7 +39,7 @@ def test_the_nearest_name_gives_the_price():
 
 @pytest.mark.parametrize("text", ["", "1", "1,2,3", "a,b", "-1,2", "nan,1", "inf,1"])
 def test_a_price_that_is_none_is_refused(text):
-    with pytest.raises(UsageError, match="is no INPUT,OUTPUT"):
+    with pytest.raises(UsageError, match="is not INPUT,OUTPUT"):
         parse_price(text)
 
 

@@ -268,7 +268,7 @@ def test_users_rule_comes_before_bundled_ones(tmp_path):
         (OWN.replace('confidence = "A"', 'confidence = "D"'), "Invalid enum value 'D'"),
         (OWN.replace("provider", "vendor"), "unknown field `vendor`"),
         (OWN + OWN.split("\n", 2)[2], "two rules are named mine@1"),
-        ("provider = ", "is no TOML file"),
+        ("provider = ", "is not a TOML file"),
     ],
 )
 def test_broken_rule_file_is_refused_with_its_place(tmp_path, text, message):

@@ -1,11 +1,12 @@
 """Right answers as files give them: one option of a question, or the accepted texts of a free one."""
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 from typing import Literal, NamedTuple
 
-from eyechart.benchmarks._cells import in_text, is_absent, number_in, plain, shown, text_of
+from eyechart.benchmarks._cells import in_text, is_absent, narrow, number_in, plain, shown, text_of
 from eyechart.benchmarks._options import Options
 from eyechart.errors import BenchmarkError
 
@@ -19,7 +20,9 @@ COUNTING: tuple[Form, ...] = ("text", "index0", "index1")
 _SEPARATOR = "|"
 _BARE = re.compile(r"[(\[]?\s*([A-Za-z]|\d{1,2})\s*[)\]]?[.):]?")
 _NAMED = re.compile(r"(?:option|choice)[\s_-]+\(?([A-Za-z])\)?\.?", re.IGNORECASE)
-_LED = re.compile(r"(?:\(([A-Za-z]|\d{1,2})\)[.:]?|\[([A-Za-z]|\d{1,2})\]|([A-Za-z]|\d{1,2})[.):])\s*(\S.*)", re.DOTALL)
+_LED = re.compile(
+    r"(?:\(([A-Za-z]|\d{1,2})\)[.:]?|\[([A-Za-z]|\d{1,2})\]|([A-Za-z]|\d{1,2})[.):、])\s*(\S.*)", re.DOTALL
+)
 _WHOLE = re.compile(r"(\d+)(?:\.0+)?")
 
 
@@ -107,10 +110,12 @@ def read_answer(
 def _by_label(text: str, options: Options, place: str) -> int | None:
     """Return the option whose label an answer is or begins with, None if there is none."""
     bare = _BARE.fullmatch(text) or _NAMED.fullmatch(text)
+    if bare is None and text not in options.texts:
+        bare = _BARE.fullmatch(narrow(text))  # letters of full width
     if bare is not None:
         label = bare[1].upper()
         return options.labels.index(label) if label in options.labels else _by_letter_shown(label, options)
-    led = _LED.fullmatch(text)
+    led = _LED.fullmatch(narrow(text))
     if led is None or text in options.texts:
         return None
     label = next(group for group in led.groups()[:3] if group).upper()
@@ -170,8 +175,9 @@ def _none_fits(text: str, options: Options, place: str) -> BenchmarkError:
     asked = f"give a letter {labels[0]}–{labels[-1]} or the exact text of one choice"
     if _BARE.fullmatch(text) or _NAMED.fullmatch(text):
         return BenchmarkError(f"{place}: answer {shown(text)} is none of {labels[0]}–{labels[-1]}", hint=asked)
+    of = f" ({unicodedata.name(text, 'without a name').lower()})" if len(text) == 1 and not text.isascii() else ""
     return BenchmarkError(
-        f"{place}: answer {shown(text)} is not among the choices {shown(list(options.texts))}", hint=asked
+        f"{place}: answer {shown(text)}{of} is not among the choices {shown(list(options.texts))}", hint=asked
     )
 
 

@@ -9,30 +9,36 @@ from eyechart.benchmarks._cells import SpelledFloat, in_text, is_absent, shown, 
 from eyechart.errors import BenchmarkError
 from eyechart.schema import Box, Number, Size
 
-BoxFormat = Literal["xyxy", "xywh", "unit", "unit_xywh", "cxcywh", "unit_cxcywh", "thousandths", "yxyx_thousandths"]
+BoxFormat = Literal[
+    "xyxy",
+    "xywh",
+    "unit",
+    "unit_xywh",
+    "cxcywh",
+    "unit_cxcywh",
+    "thousandths",
+    "yxyx_thousandths",
+    "percent",
+    "percent_xywh",
+]
 """How four numbers are a box.
 
 ``xyxy``, ``xywh`` and ``cxcywh`` (centre and sides) in pixels; ``unit`` (xyxy), ``unit_xywh`` and ``unit_cxcywh`` as
-fractions of width and height; ``thousandths`` (xyxy, as Qwen writes them) and ``yxyx_thousandths`` (as Gemini does) as
-0–1000 of width and height.
+fractions of width and height; ``percent`` (xyxy) and ``percent_xywh`` (as Label Studio writes them) as 0–100 of them;
+``thousandths`` (xyxy, as Qwen writes them) and ``yxyx_thousandths`` (as Gemini does) as 0–1000.
 """
 
 NAMED_FORMATS: dict[str, BoxFormat] = {
-    "box_xyxy": "xyxy",
-    "box_xywh": "xywh",
-    "box_cxcywh": "cxcywh",
-    "box_unit": "unit",
-    "box_unit_xyxy": "unit",
-    "box_unit_xywh": "unit_xywh",
-    "box_unit_cxcywh": "unit_cxcywh",
-    "box_thousandths": "thousandths",
+    f"{name}{form.replace('_', '')}": "unit" if form == "unit_xyxy" else form
+    for form in (*get_args(BoxFormat), "unit_xyxy")
+    for name in ("box", "boxes", "bbox", "bboxes")
 }
-"""Columns whose name says the format of their boxes."""
+"""Columns whose name says the format of their boxes, such as ``box_xywh``, without case, blanks, ``_`` and ``-``."""
 
 MAX_SHARE_ACROSS_BORDER = 0.05
 # A fraction may run over the border a little; four hundred is no fraction.
 _UNIT_RANGE = (-1.0, 2.0)
-_THOUSAND = 1000
+_HUNDRED, _THOUSAND = 100, 1000
 _LARGEST = 2**53  # above, not every whole number is a float
 _N_EDGES = 4
 # Names of edges, and whether the last two are sides.
@@ -44,22 +50,31 @@ _EDGES: tuple[tuple[tuple[str, str, str, str], BoxFormat], ...] = (
     (("x1", "y1", "x2", "y2"), "xyxy"),
     (("xmin", "ymin", "xmax", "ymax"), "xyxy"),
     (("left", "top", "right", "bottom"), "xyxy"),
+    (("xtl", "ytl", "xbr", "ybr"), "xyxy"),
 )
+EDGE_NAMES = tuple(names for names, _ in _EDGES)
+"""Names of the four numbers of a box, as files write them, in small letters and without ``_``."""
 _TAGGED = re.compile(r"\(\s*(-?[\d.]+)\s*,\s*(-?[\d.]+)\s*\)\s*,\s*\(\s*(-?[\d.]+)\s*,\s*(-?[\d.]+)\s*\)")
 _N_POINTS = 3
 
 _UNITS = frozenset({"unit", "unit_xywh", "unit_cxcywh"})
 _THOUSANDTHS = frozenset({"thousandths", "yxyx_thousandths"})
+_PERCENT = frozenset({"percent", "percent_xywh"})
+_BY_SIDES = frozenset({"xywh", "unit_xywh", "cxcywh", "unit_cxcywh", "percent_xywh"})
 
 Quad = tuple[Number, Number, Number, Number]
 
 
 class CellBoxes(NamedTuple):
-    """The boxes in a cell, the format that the cell itself says, and whether they were drawn around polygons."""
+    """The boxes in a cell, their format if cell or column says it, and whether they were drawn around polygons.
+
+    ``is_named`` is whether it is the column that says the format.
+    """
 
     quads: tuple[Quad, ...]
     convention: BoxFormat | None = None
     is_polygon: bool = False
+    is_named: bool = False
 
 
 class GivenBox(NamedTuple):
@@ -106,9 +121,9 @@ def read_boxes_in(cell: object, place: str) -> CellBoxes:
 
     Example:
         >>> read_boxes_in({"x": 8, "y": 8, "width": 16, "height": 12}, "q.jsonl:1")
-        CellBoxes(quads=((8, 8, 16, 12),), convention='xywh', is_polygon=False)
+        CellBoxes(quads=((8, 8, 16, 12),), convention='xywh', is_polygon=False, is_named=False)
         >>> read_boxes_in([[1, 1], [5, 2], [3, 9]], "q.jsonl:1")
-        CellBoxes(quads=((1, 1, 5, 9),), convention='xyxy', is_polygon=True)
+        CellBoxes(quads=((1, 1, 5, 9),), convention='xyxy', is_polygon=True, is_named=False)
     """
     if isinstance(cell, str):
         cell = _from_text(cell)
@@ -128,6 +143,15 @@ def read_boxes_in(cell: object, place: str) -> CellBoxes:
 
 def _by_edges(entry: Mapping[str, object], place: str) -> tuple[Quad, BoxFormat]:
     cells = {str(name).casefold().replace("_", ""): cell for name, cell in entry.items()}
+    if not is_absent(turn := cells.get("rotation")) and turn != 0:
+        raise BenchmarkError(
+            f"{place}: box {shown(entry)} is turned by {shown(turn)} degrees",
+            hint="boxes stand upright: give the box around it, or its corners as a list of points",
+        )
+    if {"x", "y", "width", "height"} <= set(cells) and ("originalwidth" in cells or "rectanglelabels" in cells):
+        quad = _quad([cells[name] for name in ("x", "y", "width", "height")])
+        if quad is not None:
+            return quad, "percent_xywh"  # Label Studio counts in percent of the sides
     for names, convention in _EDGES:
         if set(names) <= set(cells):
             quad = _quad([cells[name] for name in names])
@@ -172,10 +196,11 @@ def to_xyxy(quad: Quad, convention: BoxFormat, image: Size) -> Box:
         first, second, third, fourth = second, first, fourth, third
     if convention in {"cxcywh", "unit_cxcywh"}:
         first, second = first - third / 2, second - fourth / 2
-    if convention in {"xywh", "unit_xywh", "cxcywh", "unit_cxcywh"}:
+    if convention in _BY_SIDES:
         third, fourth = first + third, second + fourth
-    if convention in _THOUSANDTHS:
-        across, down = image.width / _THOUSAND, image.height / _THOUSAND
+    if convention in _THOUSANDTHS or convention in _PERCENT:
+        whole = _HUNDRED if convention in _PERCENT else _THOUSAND
+        across, down = image.width / whole, image.height / whole
         return Box(first * across, second * down, third * across, fourth * down)
     if convention in _UNITS:
         return Box(first * image.width, second * image.height, third * image.width, fourth * image.height)
@@ -186,9 +211,11 @@ def fault_of(given: GivenBox, convention: BoxFormat) -> str | None:
     """Return why a box is impossible under a convention, None if it is possible."""
     box = to_xyxy(given.quad, convention, given.image)
     if convention in _UNITS and not all(_UNIT_RANGE[0] <= edge <= _UNIT_RANGE[1] for edge in given.quad):
-        return "is no fraction of the picture"
+        return "is not a fraction of the picture"
     if convention in _THOUSANDTHS and not all(-_THOUSAND <= edge <= 2 * _THOUSAND for edge in given.quad):
         return "is not counted in thousandths of the picture"
+    if convention in _PERCENT and not all(-_HUNDRED <= edge <= 2 * _HUNDRED for edge in given.quad):
+        return "is not counted in percent of the picture"
     if box.width <= 0 or box.height <= 0:
         return "has no area"
     if not _overlaps(box, given.image):
@@ -201,11 +228,16 @@ def crosses_border(box: Box, image: Size) -> bool:
     return box.x0 < 0 or box.y0 < 0 or box.x1 > image.width or box.y1 > image.height
 
 
-def check_convention(boxes: Sequence[GivenBox], convention: BoxFormat) -> tuple[str, ...]:
+def check_convention(boxes: Sequence[GivenBox], convention: BoxFormat, *, is_declared: bool = True) -> tuple[str, ...]:
     """Refuse a declared convention that some row makes impossible, and warn where another one fits better.
 
     A warning is given when another convention keeps every box inside its picture while this one puts more than
     5 % of the boxes across the border, or makes every box smaller than a pixel.
+
+    Args:
+        boxes: The boxes.
+        convention: How they are read.
+        is_declared: Whether the user said so; else boxes that are all smaller than a pixel are refused.
 
     Returns:
         Warnings for the user, none or one.
@@ -233,9 +265,12 @@ def check_convention(boxes: Sequence[GivenBox], convention: BoxFormat) -> tuple[
         return (
             f"{n_across} of {len(boxes)} boxes read as {convention} cross the border; read as {fitting[0]} none does",
         )
-    if fitting:
-        return (f"all {len(boxes)} boxes read as {convention} are smaller than a pixel; {fitting[0]} fits too",)
-    return ()
+    told = f"all {len(boxes)} boxes read as {convention} are smaller than a pixel; {' and '.join(fitting[:1])} fits too"
+    if fitting and not is_declared:
+        raise BenchmarkError(
+            f"{boxes[0].place}: {told}", hint=f"--option box_format={fitting[0]}, or box_format={convention} in pixels"
+        )
+    return (told,) if fitting else ()
 
 
 def _fitting(boxes: Sequence[GivenBox], convention: BoxFormat) -> list[BoxFormat]:

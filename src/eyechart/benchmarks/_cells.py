@@ -108,7 +108,7 @@ def text_of(cell: object, what: str = "the cell", place: str = "") -> str:
     if isinstance(cell, float):
         return str(int(cell)) if cell.is_integer() else repr(cell)
     if isinstance(cell, bytes | bytearray | memoryview | list | tuple | Mapping):
-        raise BenchmarkError(f"{place}: {what} {shown(cell)} is no text", hint="write a text")
+        raise BenchmarkError(f"{place}: {what} {shown(cell)} is not a text", hint="write a text")
     return str(cell)
 
 
@@ -139,15 +139,39 @@ def _cut(text: str) -> str:
     return text if len(text) <= 2 * MAX_SHOWN else f"{text[: 2 * MAX_SHOWN]}…"
 
 
-def plain(text: str) -> str:
-    """Return a text as two spellings of one thing agree in: letter case, width of characters, blanks, a final stop.
+def plain_text(text: str) -> str:
+    """Return a text with one form of every character, in small letters, blanks made one.
 
     Example:
-        >>> plain(" Dark  Red."), plain("Straße")
+        >>> plain_text("  Dark   RED "), plain_text("Straße")
         ('dark red', 'strasse')
     """
-    folded = " ".join((text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()).split())
+    return " ".join((text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).casefold()).split())
+
+
+def plain(text: str) -> str:
+    """Return a text as two spellings of one thing agree in: as ``plain_text``, without a final stop.
+
+    Example:
+        >>> plain(" Dark  Red.")
+        'dark red'
+    """
+    folded = plain_text(text)
     return folded[:-1] if folded.endswith(".") and len(folded) > 1 else folded
+
+
+def narrow(text: str) -> str:
+    r"""Return a text with ASCII in the place of its full-width forms, which East Asian keyboards write.
+
+    Example:
+        >>> narrow("\N{FULLWIDTH LATIN CAPITAL LETTER B}2"), narrow("Ⅱ²")
+        ('B2', 'Ⅱ²')
+    """
+    return text if text.isascii() else text.translate(_NARROW)
+
+
+# U+FF01 to U+FF5E are the printable ASCII characters in full width.
+_NARROW = {0xFF01 + at: 0x21 + at for at in range(0x5E)}
 
 
 def number_in(text: str) -> Decimal | None:

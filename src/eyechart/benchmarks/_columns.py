@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from eyechart.benchmarks._boxes import NAMED_FORMATS
 from eyechart.benchmarks._cells import is_absent, shown
 from eyechart.errors import BenchmarkError
 
@@ -31,7 +32,6 @@ NAMES: dict[Role, tuple[str, ...]] = {
 }
 """Names of columns by what they hold, the first the one we write. Case, blanks, ``_`` and ``-`` do not count."""
 
-_BOX_FORMATS = ("xyxy", "xywh", "unit", "unit_xyxy", "unit_xywh", "cxcywh", "unit_cxcywh", "thousandths")
 # Where several of these are filled and differ, the first is taken: they sort questions and judge none.
 _SORTING = frozenset({"image_group", "task", "source"})
 _INDEX = re.compile(r"(?:answer|gold|correct(?:choice|option|answer)?)(?:idx|index)")
@@ -83,7 +83,7 @@ def common_name(column: str) -> str:
 
 _ROLE_OF = {
     common_name(name): (role, position) for role, names in NAMES.items() for position, name in enumerate(names)
-} | {common_name(f"box_{form}"): ("box", 0) for form in _BOX_FORMATS}
+} | dict.fromkeys(NAMED_FORMATS, ("box", 0))
 
 
 @cache
@@ -125,9 +125,10 @@ def layout_of(columns: tuple[str, ...], named: Columns) -> Layout:
 
 def _option_columns(columns: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Return the columns of one option each with their labels: ``A``, ``B``; ``option_a``; ``choice_0`` and so on."""
-    letters = {name: name for name in columns if len(name) == 1 and name in ascii_uppercase}
+    single = {name: name.strip() for name in columns if len(name.strip()) == 1}
+    letters = {name: letter for name, letter in single.items() if letter in ascii_uppercase}
     if not _is_list(letters):
-        letters = {name: name.upper() for name in columns if len(name) == 1 and name.upper() in ascii_uppercase}
+        letters = {name: letter.upper() for name, letter in single.items() if letter.upper() in ascii_uppercase}
     if not _is_list(letters):
         letters = {
             name: found[1].upper() for name in columns if (found := _OPTION.fullmatch(common_name(name))) is not None
@@ -140,7 +141,7 @@ def _option_columns(columns: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 def _is_list(letters: Mapping[str, str]) -> bool:
     """Return whether columns of one letter are options: a list begins with A or B; x and y are something else."""
-    return len(letters) > 1 and min(letters.values(), default="") in {"A", "B"}
+    return len(letters) > 1 and min(letters.values()) in {"A", "B"}
 
 
 def is_index(column: str) -> bool:

@@ -74,7 +74,7 @@ def _turns(cell: object, column: str, place: str) -> list[_Turn]:
     written = in_text(cell) if isinstance(cell, str) else cell
     if not isinstance(written, list) or not all(isinstance(turn, Mapping) for turn in written):
         raise BenchmarkError(
-            f"{place}: {column} {shown(cell)} is no list of turns", hint='write [{"from": "human", "value": "…"}]'
+            f"{place}: {column} {shown(cell)} is not a list of turns", hint='write [{"from": "human", "value": "…"}]'
         )
     return [_turn(turn, place) for turn in written]
 
@@ -96,7 +96,7 @@ def _turn(turn: Mapping[str, object], place: str) -> _Turn:
         ):
             pictures.append(part[kind])
         elif not (isinstance(part, Mapping) and part.get("type") == "image"):  # a bare mark: its picture stands beside
-            raise BenchmarkError(f"{place}: {shown(part)} is no part of a turn", hint="texts and pictures are read")
+            raise BenchmarkError(f"{place}: {shown(part)} is not a part of a turn", hint="texts and pictures are read")
     return _Turn(who, "\n".join(texts), tuple(pictures))
 
 

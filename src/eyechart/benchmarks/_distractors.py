@@ -135,7 +135,7 @@ def load_embedding(spec: str) -> Embed:
 def _module_of_file(path: Path) -> object:
     spec = importlib.util.spec_from_file_location(f"eyechart_embedding_{path.stem}", path)
     if spec is None or spec.loader is None:
-        raise ImportError(f"{path} is no Python file")
+        raise ImportError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)

@@ -40,11 +40,12 @@ class Faults:
         """Remember a fault; its message begins with its place."""
         self._kinds.setdefault(_kind(fault.message), []).append(fault)
 
-    def refuse(self, n_rows: int) -> None:
+    def refuse(self, n_rows: int, hints: Sequence[str] = ()) -> None:
         """Refuse the file if there is any fault.
 
         Args:
             n_rows: Rows of the file.
+            hints: What to add to the hints of the faults.
 
         Raises:
             BenchmarkError: The only fault as it is, or all kinds of them in one message.
@@ -52,17 +53,16 @@ class Faults:
         faults = [fault for kind in self._kinds.values() for fault in kind]
         if not faults:
             return
+        hint = "; ".join(dict.fromkeys(one for one in (*(fault.hint for fault in faults), *hints) if one))
         if len(faults) == 1:
-            raise faults[0]
+            raise BenchmarkError(faults[0].message, hint=hint) from faults[0]
         places = {fault.message.partition(": ")[0] for fault in faults}
         lines = [f"{self._file}: {len(places)} of {n_rows} rows cannot be asked and scored as they stand"]
         for kind in self._kinds.values():
             lines += [f"  {fault.message}" for fault in kind[:N_TOLD]]
             if len(kind) > N_TOLD:
                 lines.append(f"  and {len(kind) - N_TOLD} more like these")
-        raise BenchmarkError(
-            "\n".join(lines), hint="; ".join(dict.fromkeys(fault.hint for fault in faults if fault.hint))
-        )
+        raise BenchmarkError("\n".join(lines), hint=hint)
 
 
 def some_places(places: Sequence[str]) -> str:

@@ -179,7 +179,9 @@ def _optional(row: Row, column: str) -> str | None:
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    raise BenchmarkError(f"{row.place}: {column} {shown(value)} is no text", hint="write a text (for images: a path)")
+    raise BenchmarkError(
+        f"{row.place}: {column} {shown(value)} is not a text", hint="write a text (for images: a path)"
+    )
 
 
 def _check_ids(needles: Sequence[Needle]) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from string import ascii_uppercase
 from typing import Literal, NamedTuple
 
-from eyechart.benchmarks._cells import in_text, is_absent, plain, shown, text_of
+from eyechart.benchmarks._cells import in_text, is_absent, narrow, plain, shown, text_of
 from eyechart.benchmarks._columns import common_name
 from eyechart.benchmarks._listed_options import take_apart
 from eyechart.errors import BenchmarkError
@@ -19,8 +19,16 @@ OptionLetters = Literal["auto", "keep"]
 """Whether letters that all options carry are taken off, or belong to their texts."""
 
 _CARRIED = re.compile(
-    r"\s*(?:\(([A-Za-z]|\d{1,2})\)[.:]?|\[([A-Za-z]|\d{1,2})\]|([A-Za-z]|\d{1,2})[.):])\s+(\S.*)", re.S
+    r"\s*(?:\(([A-Za-z]|\d{1,2})\)[.:]?|\[([A-Za-z]|\d{1,2})\]|([A-Za-z]|\d{1,2})[.):])\s+(?P<text>\S.*)", re.S
 )
+# Without a blank before the text: in full width, and with the comma of East Asian lists, labels stand so.
+_CARRIED_CLOSE = re.compile(
+    r"\s*(?:(?=[(\uff08].[)\uff09])[(\uff08])?(?P<label>[A-Za-z\uff21-\uff3a\uff41-\uff5a])"
+    r"(?P<sign>[.):\uff0e\uff1a\u3001\uff09])\s*(?P<text>\S.*)",
+    re.DOTALL,
+)
+_SECOND_LETTER = re.compile(r"[A-Za-z][.)]")
+_SURELY_LABELS = 3
 _KEY = re.compile(r"[(\[]?([A-Za-z]|\d{1,2})[)\].:]?")
 _OPTION_KEY = re.compile(r"(?:option|choice|opt)([a-z]|\d{1,2})")
 # What pandas and R write into a table for a cell that says nothing.
@@ -72,7 +80,8 @@ class OptionRules(NamedTuple):
     letters: OptionLetters = "auto"
 
 
-_Entries = list[tuple[str, object]]
+Entries = list[tuple[str, object]]
+"""Labels of options, and their cells."""
 # A longer number labels no option of a question that can be asked.
 _LONGEST_NUMBER = 3
 
@@ -100,19 +109,34 @@ def read_options(
         >>> read_options(["(A) 1.50", "(B) 2.50", None], "").texts
         ('1.50', '2.50')
     """
+    rules = rules or OptionRules()
+    entries = entries_in(cell, place, rules.separator, column)
+    return None if entries is None else finish(entries, place, rules, column)
+
+
+def entries_in(
+    cell: object, place: str = "", separator: str = OptionRules().separator, column: str = "choices"
+) -> Entries | None:
+    """Return labels and cells of the options in one cell, empty ones where the file leaves one out; None where none is.
+
+    Raises:
+        BenchmarkError: If it is no list or object of options, or its labels are none.
+
+    Example:
+        >>> entries_in({"A": "red", "C": "blue"})
+        [('A', 'red'), ('B', None), ('C', 'blue')]
+    """
     if is_absent(cell):
         return None
     if isinstance(cell, str):
-        cell = _split(cell, (rules or OptionRules()).separator)
+        cell = _split(cell, separator)
         if is_absent(cell):  # "[]", as MMMU writes it
             return None
     if isinstance(cell, Mapping):
-        entries = _of_object(cell, place, column)
-    elif isinstance(cell, list | tuple):
-        entries = _of_list(cell, place, column)
-    else:
-        raise BenchmarkError(f"{place}: {column} {shown(cell)} are no list", hint=_ONE_LIST)
-    return finish(entries, place, rules or OptionRules(), column)
+        return _of_object(cell, place, column)
+    if isinstance(cell, list | tuple):
+        return _of_list(cell, place, column)
+    raise BenchmarkError(f"{place}: {column} {shown(cell)} are not a list", hint=_ONE_LIST)
 
 
 def read_option_columns(
@@ -195,7 +219,7 @@ def _split(cell: str, separator: str) -> object:
     return list(listed) or (lines if len(lines) > 1 and all(lines) else [cell.strip()])
 
 
-def _of_list(cells: Sequence[object], place: str, column: str) -> _Entries:
+def _of_list(cells: Sequence[object], place: str, column: str) -> Entries:
     if cells and isinstance(cells[0], Mapping) and all(isinstance(cell, Mapping) for cell in cells):
         records = [cell for cell in cells if isinstance(cell, Mapping)]
         texts = [next((name for name in _TEXT_KEYS if name in record), None) for record in records]
@@ -211,7 +235,7 @@ def _of_list(cells: Sequence[object], place: str, column: str) -> _Entries:
     return [(f"#{position}", cell) for position, cell in enumerate(cells, start=1)]
 
 
-def _of_object(cells: Mapping[str, object], place: str, column: str) -> _Entries:
+def _of_object(cells: Mapping[str, object], place: str, column: str) -> Entries:
     """Return the entries of an object: by letter, by number, or its lists of texts and labels."""
     texts = next((cells[name] for name in _TEXT_KEYS if isinstance(cells.get(name), list)), None)
     labels = next((cells[name] for name in _LABEL_KEYS if isinstance(cells.get(name), list)), None)
@@ -219,7 +243,7 @@ def _of_object(cells: Mapping[str, object], place: str, column: str) -> _Entries
         return _labelled(labels, texts, place, column)
     found: dict[str, object] = {}
     for key, cell in cells.items():
-        label = _KEY.fullmatch(str(key).strip()) or _OPTION_KEY.fullmatch(common_name(str(key)))
+        label = _KEY.fullmatch(narrow(str(key)).strip()) or _OPTION_KEY.fullmatch(common_name(str(key)))
         if label is None or label[1].upper() in found:
             raise BenchmarkError(
                 f"{place}: {column} are an object with keys {shown(list(map(str, cells)))}",
@@ -229,7 +253,7 @@ def _of_object(cells: Mapping[str, object], place: str, column: str) -> _Entries
     return _in_order(found, place, column)
 
 
-def _labelled(labels: Sequence[object], texts: Sequence[object], place: str, column: str) -> _Entries:
+def _labelled(labels: Sequence[object], texts: Sequence[object], place: str, column: str) -> Entries:
     """Return options with labels of their own, in the order of the file; the labels may stand in another order."""
     own = [text_of(label, "a label", place).strip("().[]: ").upper() for label in labels]
     if len(set(own)) != len(own):
@@ -238,7 +262,7 @@ def _labelled(labels: Sequence[object], texts: Sequence[object], place: str, col
     return in_order if len(in_order) > len(own) else list(zip(own, texts, strict=True))
 
 
-def _in_order(cells: Mapping[str, object], place: str, column: str) -> _Entries:
+def _in_order(cells: Mapping[str, object], place: str, column: str) -> Entries:
     """Return entries by letter or number, with empty ones where the file skips one."""
     if not cells:
         return []
@@ -254,7 +278,7 @@ def _in_order(cells: Mapping[str, object], place: str, column: str) -> _Entries:
     return [(letter, cells.get(letter)) for letter in ascii_uppercase[: last + 1]]
 
 
-def finish(entries: _Entries, place: str, rules: OptionRules, column: str) -> Options:
+def finish(entries: Entries, place: str, rules: OptionRules, column: str) -> Options:
     """Return options from their labels and cells: empty ones at the end left out, carried letters taken off.
 
     Raises:
@@ -288,14 +312,14 @@ def finish(entries: _Entries, place: str, rules: OptionRules, column: str) -> Op
             f"{place}: {len(texts)} choices{what}",
             hint=f"give {MIN_CHOICES}–{MAX_CHOICES}, or none for a free answer; {_ONE_LIST}",
         )
-    bare = None if rules.letters == "keep" else _without_letters(texts, kept, place)
+    bare = None if rules.letters == "keep" else without_letters(texts, kept, place)
     if bare is not None:
         labels, texts = bare
         was += ("letters before the options taken off",)
     return Options(tuple(texts), tuple(labels), tuple(kept), n_written, was)
 
 
-def _without_words_for_nothing(entries: _Entries, place: str, empty: EmptyOptions) -> tuple[_Entries, tuple[str, ...]]:
+def _without_words_for_nothing(entries: Entries, place: str, empty: EmptyOptions) -> tuple[Entries, tuple[str, ...]]:
     """Return entries with None where a word such as nan stands for nothing, and what was chosen.
 
     Raises:
@@ -316,29 +340,45 @@ def _without_words_for_nothing(entries: _Entries, place: str, empty: EmptyOption
     )
 
 
-def _without_letters(texts: Sequence[str], places: Sequence[int], place: str) -> tuple[list[str], list[str]] | None:
+def without_letters(texts: Sequence[str], places: Sequence[int], place: str = "") -> tuple[list[str], list[str]] | None:
     """Return labels and texts of options that carry their labels; None where not all do.
+
+    A letter that no blank divides from the text is a label only if three options or more carry the letters of their
+    places, and none is left with the text of another or with a second letter: "A.D. 100" carries none.
+
+    Args:
+        texts: The options, none empty.
+        places: Which place each has in its file, from 0.
+        place: File and row.
 
     Raises:
         BenchmarkError: If all carry letters, but not those of their places.
+
+    Example:
+        >>> without_letters(["(A) red", "(B) blue"], range(2))
+        (['A', 'B'], ['red', 'blue'])
+        >>> without_letters(["A、red", "B、blue"], range(2)), without_letters(["A.D. 10", "B.C. 10"], range(2))
+        ((['A', 'B'], ['red', 'blue']), None)
     """
-    if _CARRIED.fullmatch(texts[0]) is None:
+    marks = [mark for text in texts if (mark := _CARRIED.fullmatch(text) or _CARRIED_CLOSE.fullmatch(text))]
+    if len(marks) != len(texts):
         return None
-    marks = [_CARRIED.fullmatch(text) for text in texts]
-    found = [(next(label for label in mark.groups()[:3] if label), mark[4].strip()) for mark in marks if mark]
-    if len(found) != len(texts):
-        return None
-    labels = [label.upper() for label, _ in found]
-    if labels == [ascii_uppercase[at] for at in places] or labels in [
-        [str(at + base) for at in places] for base in (0, 1)
-    ]:
-        return labels, [text for _, text in found]
+    close = [mark for mark in marks if mark.re is _CARRIED_CLOSE]
+    written = [mark["label"] if mark in close else next(filter(None, mark.groups()[:3])) for mark in marks]
+    labels = [narrow(label).upper() for label in written]
+    bare = [mark["text"].strip() for mark in marks]
+    are_of_places = labels == [ascii_uppercase[at] for at in places]
+    if any(mark["sign"] in ".:)" for mark in close):
+        is_sure = len(texts) >= _SURELY_LABELS and are_of_places and len(set(bare)) == len(bare)
+        return (labels, bare) if is_sure and not any(map(_SECOND_LETTER.match, bare)) else None
+    if are_of_places or labels in [[str(at + base) for at in places] for base in (0, 1)]:
+        return labels, bare
     if len(set(labels)) < len(labels) or not all(label.isalpha() for label in labels):
         return None  # initials of names, or numbers that count something
     wrong = next(at for at, label in enumerate(labels) if label != ascii_uppercase[places[at]])
     raise BenchmarkError(
         f"{place}: option {wrong + 1} carries letter {labels[wrong]}",
-        hint="put the options in the order of their letters, or --option option_letters=keep if these are no labels",
+        hint="put the options in the order of their letters, or --option option_letters=keep if these are not labels",
     )
 
 

@@ -211,7 +211,7 @@ def _from_base64(text: str) -> bytes | None:
 def _key(text: str, cell: object, place: str) -> str:
     if isinstance(cell, bool) or not text.isdigit():
         raise BenchmarkError(
-            f"{place}: image {shown(cell)} is no text", hint=f"write a text (for images: a path); {_HINT}"
+            f"{place}: image {shown(cell)} is not a text", hint=f"write a text (for images: a path); {_HINT}"
         )
     return text
 

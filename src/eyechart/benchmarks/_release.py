@@ -198,7 +198,7 @@ def canonical_rows(root: Path) -> list[ViewRow]:
     for number, values in enumerate(content, start=1):
         place = f"{path}: item {number}"
         if not isinstance(values, dict):
-            raise BenchmarkError(f"{place}: {values!r} is no question", hint="restore the file")
+            raise BenchmarkError(f"{place}: {values!r} is not a question", hint="restore the file")
         rows.append(ViewRow(place, id_of(values, place), values))
     return rows
 

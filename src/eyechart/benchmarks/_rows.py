@@ -12,9 +12,11 @@ from eyechart.benchmarks._answers import Answer, AnswerForm, accepted_answers, r
 from eyechart.benchmarks._boxes import NAMED_FORMATS, CellBoxes, read_boxes_in
 from eyechart.benchmarks._cells import Row, in_text, is_absent, plain, shown, stored, text_of
 from eyechart.benchmarks._columns import (
+    NAMES,
     Columns,
     Layout,
     Role,
+    common_name,
     filled,
     first_cell,
     holds_wrong_options,
@@ -83,6 +85,11 @@ class RowRules(msgspec.Struct, frozen=True):
     listed: Listed = "refuse"
     keep: Keep | None = None
     system_turn: SystemTurn = "refuse"
+
+
+def columns_read(names: Sequence[str], named: Columns) -> frozenset[str]:
+    """Return which columns of a table are read for more than to be kept with the question."""
+    return layout_of(tuple(names), named).own | {_ANSWERS}
 
 
 class Draft(NamedTuple):
@@ -468,7 +475,7 @@ class RowReader:
         is_lettered = len(marks) > 1 and any(_LETTER.fullmatch(one) for one in answers)
         if is_lettered or any(pair <= marks for pair in _FIRST_TWO):
             raise BenchmarkError(
-                f"{place}: the question's text lists options that are no list (A), (B), … from A on without a gap",
+                f"{place}: the question's text lists options that are not a list (A), (B), … from A on without a gap",
                 hint="give them in a column choices, or --option keep=free if every answer is a free text",
             )
         return answers
@@ -478,8 +485,8 @@ class RowReader:
         if cell is None:
             return CellBoxes(())
         boxes = read_boxes_in(cell, place)
-        named = NAMED_FORMATS.get(filled(values, layout.of["box"])[0].casefold())
-        return boxes._replace(convention=named) if named and not boxes.convention else boxes
+        named = NAMED_FORMATS.get(common_name(filled(values, layout.of["box"])[0]))
+        return boxes._replace(convention=named, is_named=True) if named and not boxes.convention else boxes
 
     def _foreign(self, values: Mapping[str, object], layout: Layout, *, is_free: bool) -> dict[str, object]:
         extra: dict[str, object] = {}
@@ -505,10 +512,14 @@ def _texts_in(cell: object, separator: str) -> list[str]:
 
 
 def no_value(values: Mapping[str, object], column: str, place: str, role: Role = "image") -> BenchmarkError:
-    """Return the error for a row without a value in a column that is needed."""
+    """Return the error for a row without a value in a column that is needed, or without such a column."""
+    known = {common_name(name) for name in (column, *NAMES[role])}
+    is_there = any(common_name(name) in known for name in values)
+    what = f"no value in column {column!r}" if is_there else f"no column is called {column!r} or as such columns are"
+    more = "" if is_there else "; in a table the first row names the columns"
     return BenchmarkError(
-        f"{place}: no value in column {column!r} (columns: {_some(tuple(values))})",
-        hint=f"name your own column, for example --option {role}_column=NAME",
+        f"{place}: {what} (columns: {_some(tuple(values))})",
+        hint=f"name your own column, for example --option {role}_column=NAME{more}",
     )
 
 

@@ -1,37 +1,27 @@
 """In which order the options of a question were shown, as a file of ids and options tells it."""
 
 import json
-import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from string import ascii_uppercase
 
+from eyechart.benchmarks._cells import SpelledFloat, is_absent, number_in, plain, text_of
 from eyechart.benchmarks._ids import QuestionIds
+from eyechart.benchmarks._options import entries_in, without_letters
 from eyechart.benchmarks._tables import read_rows
 from eyechart.errors import BenchmarkError
 from eyechart.schema import Question
 
-_LABEL = re.compile(r"\s*\(?([A-Z])[).:]\s*(?=\S)")
 ID_COLUMNS = ("base_sample_id", "id", "question_id", "index")
 OPTION_COLUMNS = ("choices", "options")
 _HINT = 'write lines such as {"id": "q1", "choices": ["blue", "red"]}, the options as they were shown'
 
 
-def plain_text(text: str) -> str:
-    """Return a text with one form of every character, in small letters, blanks made one.
-
-    Example:
-        >>> plain_text("  Dark   RED ")
-        'dark red'
-    """
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
 def order_shown(shown: Sequence[str], choices: Sequence[str]) -> tuple[int, ...] | None:
     """Return for each letter shown the index of its option in ``choices``; None if the two hold other options.
 
-    An equal text is taken first, so that "red" and "Red" keep their places; else case and blanks do not count.
+    An equal text is taken first, so that "red" and "Red" keep their places; else case, blanks and a final stop do not
+    count, nor how a number is spelled.
 
     Example:
         >>> order_shown(("blue", "Red"), ("red", "blue")), order_shown(("blue",), ("red", "blue"))
@@ -42,7 +32,9 @@ def order_shown(shown: Sequence[str], choices: Sequence[str]) -> tuple[int, ...]
     for option in shown:
         same = next((at for at in left if choices[at] == option), None)
         if same is None:
-            same = next((at for at in left if plain_text(choices[at]) == plain_text(option)), None)
+            same = next((at for at in left if plain(choices[at]) == plain(option)), None)
+        if same is None and (number := number_in(option)) is not None:
+            same = next((at for at in left if number_in(choices[at]) == number), None)
         if same is None:
             return None
         left.remove(same)
@@ -59,33 +51,27 @@ def options_in_row(values: Mapping[str, object]) -> tuple[str, ...] | None:
         >>> options_in_row({"id": 1, "choices": ["blue", "red"]}), options_in_row({"A": "x", "B": None, "C": "y"})
         (('blue', 'red'), ('x', '', 'y'))
     """
-    given: object = next((values[name] for name in OPTION_COLUMNS if values.get(name) not in (None, "")), None)
-    if isinstance(given, str) and given.lstrip().startswith(("[", "{")):
-        try:
-            given = json.loads(given)
-        except (ValueError, RecursionError):
-            return None
-    if given is None and ("B" in values or values.get("A") not in (None, "")):
+    given = next((values[name] for name in OPTION_COLUMNS if not is_absent(values.get(name))), None)
+    if given is None and ("B" in values or not is_absent(values.get("A"))):
         given = {letter: values[letter] for letter in ascii_uppercase if letter in values}
-    if isinstance(given, Mapping):
-        if not given or any(len(str(letter)) != 1 or str(letter) not in ascii_uppercase for letter in given):
-            return None
-        last = max(str(letter) for letter in given)
-        given = [given.get(letter) for letter in ascii_uppercase[: ascii_uppercase.index(last) + 1]]
-    if not isinstance(given, list | tuple) or any(isinstance(option, list | dict) for option in given):
+    try:
+        texts = [text_of(cell) for _, cell in entries_in(given) or ()]
+    except BenchmarkError:  # what a question file would be refused for tells no order
         return None
-    texts = ["" if option is None or option != option else str(option) for option in given]  # noqa: PLR0124 -- NaN
-    while texts and not texts[-1].strip():
+    if isinstance(given, str) and len(texts) == 1:
+        return None  # a remark, and not a list
+    while texts and not texts[-1]:
         texts.pop()
     return _unlabelled(texts) or None
 
 
 def _unlabelled(texts: Sequence[str]) -> tuple[str, ...]:
     """Return options without labels of their own, "(A) red", where all of them carry the letters in order."""
-    labels = [_LABEL.match(text) for text in texts]
-    if all(label and label[1] == letter for label, letter in zip(labels, ascii_uppercase, strict=False)):
-        return tuple(text[label.end() :] for text, label in zip(texts, labels, strict=True) if label)
-    return tuple(texts)
+    try:
+        bare = without_letters(texts, range(len(texts))) if texts and all(texts) else None
+    except BenchmarkError:  # letters in another order
+        bare = None
+    return tuple(texts if bare is None else bare[1])
 
 
 def shown_as(shown: Sequence[str], choices: Sequence[str]) -> tuple[str, ...] | None:
@@ -128,7 +114,7 @@ def orders_of(
         if question_id is None:
             if has_others:
                 continue
-            raise BenchmarkError(f"{place}: id {name!r} is no question of this benchmark", hint=_HINT)
+            raise BenchmarkError(f"{place}: id {name!r} is not a question of this benchmark", hint=_HINT)
         order = order_shown(shown, by_id[question_id].choices)
         if order is None:
             raise BenchmarkError(
@@ -155,7 +141,7 @@ def read_orders(path: Path, questions: Sequence[Question]) -> dict[str, tuple[in
     if (whole := _by_id(path)) is not None:
         told = [(f"{path}: {name}", name, options_in_row({"choices": options})) for name, options in whole.items()]
     else:
-        for row in read_rows(path):
+        for row in read_rows(path, is_spelled=True):
             name = next((row.values[column] for column in ID_COLUMNS if row.values.get(column) not in (None, "")), None)
             if name is None:
                 raise BenchmarkError(f"{row.place}: no id", hint=_HINT)
@@ -170,7 +156,7 @@ def _by_id(path: Path) -> dict[str, object] | None:
     if path.suffix.lower() != ".json":
         return None
     try:
-        whole = json.loads(path.read_bytes())
+        whole = json.loads(path.read_bytes(), parse_float=SpelledFloat)
     except (OSError, ValueError, RecursionError):
         return None  # said where its rows are read
     is_map = isinstance(whole, dict) and bool(whole) and all(isinstance(own, list | dict) for own in whole.values())

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from eyechart.benchmarks._cells import Row, SpelledFloat, check_names, has_half_characters, is_absent
-from eyechart.benchmarks._spreadsheets import read_sheet
+from eyechart.benchmarks._cells import Row, SpelledFloat, check_names, has_half_characters, is_absent, shown
+from eyechart.benchmarks._spreadsheets import Strict, read_sheet
 from eyechart.errors import BenchmarkError, MissingDependencyError, UsageError
 from eyechart.schema import TwiceError, once
 
@@ -83,6 +83,8 @@ def read_rows(
     is_quoted: bool = True,
     suffix: str | None = None,
     has_single_keys: bool = False,
+    tell: Callable[[str], None] | None = None,
+    strict: Strict | None = None,
 ) -> Iterator[Row]:
     """Yield the rows of a question file, one at a time for JSONL, CSV and TSV.
 
@@ -95,6 +97,8 @@ def read_rows(
         is_quoted: Whether quotes may stand around the cells of a TSV file.
         suffix: Read it as if its name ended so, where its content told what it is.
         has_single_keys: Whether a key that stands twice in an object is refused.
+        tell: Is told what was chosen in reading the file, such as the sign that divides its cells.
+        strict: How an xlsx file is read; None reads its cells as they are stored.
 
     Raises:
         BenchmarkError: If the file cannot be read, has an unknown suffix, or a row is damaged.
@@ -105,14 +109,17 @@ def read_rows(
         ".jsonl": partial(_jsonl, encoding=encoding, decode=decode),
         ".ndjson": partial(_jsonl, encoding=encoding, decode=decode),
         ".json": partial(_json, encoding=encoding, decode=decode),
-        ".csv": partial(_separated, encoding=encoding, delimiter=","),
-        ".tsv": partial(_separated, encoding=encoding, delimiter="\t", is_quoted=is_quoted),
+        ".csv": partial(_separated, encoding=encoding, own=",", tell=tell),
+        ".tsv": partial(_separated, encoding=encoding, own="\t", is_quoted=is_quoted, tell=tell),
         ".parquet": partial(_parquet, rows_at_once=rows_at_once, is_spelled=is_spelled),
-        ".xlsx": partial(read_sheet, is_strict=True),
+        ".xlsx": partial(read_sheet, strict=strict),
     }
     reader = readers.get(suffix or path.suffix.lower())
     if reader is None:
-        raise BenchmarkError(f"{path}: no question file ({path.suffix or 'no suffix'})", hint=_one_of())
+        raise BenchmarkError(
+            f"{path}: not the name of a question file ({f'it ends in {path.suffix}' if path.suffix else 'no suffix'})",
+            hint=_one_of(),
+        )
     try:
         yield from reader(path)
     except OSError as error:
@@ -173,7 +180,7 @@ def _absent(name: str) -> None:
         ValueError: For an infinite number.
     """
     if name != "NaN":
-        raise ValueError(f"{name} is no number")
+        raise ValueError(f"{name} is not a number")
 
 
 _SINGLE = json.JSONDecoder(object_pairs_hook=once)
@@ -227,7 +234,8 @@ def _rows_in(found: object, path: Path) -> Sequence[object]:
         return found
     if not isinstance(found, dict):
         raise BenchmarkError(
-            f"{path}: holds {type(found).__name__}, not a list", hint="write a JSON list with one object per question"
+            f"{path}: holds {shown(found)}, and not a list of questions",
+            hint="write one list with one object per question",
         )
     if {"images", "annotations", "categories"} <= set(found):
         raise BenchmarkError(
@@ -238,14 +246,23 @@ def _rows_in(found: object, path: Path) -> Sequence[object]:
         raise BenchmarkError(
             f"{path}: a table split into columns and data", hint="write one object per question (orient='records')"
         )
-    lists = [name for name in _WRAPPERS if isinstance(found.get(name), list)]
+    asking = [name for name, value in found.items() if _asks(value)]
+    wrapped = [name for name in _WRAPPERS if isinstance(found.get(name), list)]
+    lists = list(dict.fromkeys((*asking, *(name for name in wrapped if found[name])))) or wrapped
     if len(lists) == 1:
         rows = found[lists[0]]
         return rows if isinstance(rows, list) else []
-    if found and all(isinstance(value, dict) for value in found.values()):
+    if not lists and found and all(isinstance(value, dict) for value in found.values()):
         return _rows_by_name(found)
-    what = f"{len(lists)} lists ({', '.join(lists)})" if lists else "dict"
-    raise BenchmarkError(f"{path}: holds {what}, not a list", hint="write a JSON list with one object per question")
+    of = " of questions" if len(lists) == len(asking) else ""
+    what = f"{len(lists)} lists{of} ({', '.join(map(shown, lists))})" if lists else "no list of questions"
+    raise BenchmarkError(f"{path}: holds {what}", hint="write one list with one object per question")
+
+
+def _asks(value: object) -> bool:
+    """Return whether a value is a list of questions, as far as its first entry tells."""
+    first = value[0] if isinstance(value, list) and value else None
+    return isinstance(first, dict) and any(name.casefold() in _NAMES_A_QUESTION - {"text"} for name in first)
 
 
 def _rows_by_name(found: dict[str, dict[str, object]]) -> list[object]:
@@ -259,33 +276,80 @@ def _rows_by_name(found: dict[str, dict[str, object]]) -> list[object]:
 def _object(value: object, place: str) -> dict[str, object]:
     if not isinstance(value, dict):
         what = json.dumps(value, ensure_ascii=False)[:60]
-        raise BenchmarkError(f"{place}: {what} is no JSON object", hint='write one {"image": …, "question": …}')
+        raise BenchmarkError(f"{place}: {what} is not a JSON object", hint='write one {"image": …, "question": …}')
     return value
 
 
 # --- CSV and TSV ------------------------------------------------------------------------------------------------------
 
 
-def _separated(path: Path, encoding: Encoding | None, delimiter: str, *, is_quoted: bool = True) -> Iterator[Row]:
-    kind, comma = ("TSV", "tab") if delimiter == "\t" else ("CSV", "comma")
+_DIVIDERS = {",": ("comma", "commas"), ";": ("semicolon", "semicolons"), "\t": ("tab", "tabs"), "|": ("bar", "bars")}
+_QUOTED = re.compile(r'"(?:[^"]|"")*"')
+_SEPARATOR_LINE = re.compile(r'"?sep=([,;\t|])"?\s*', re.IGNORECASE)
+
+
+def _separated(
+    path: Path,
+    encoding: Encoding | None,
+    own: str,
+    *,
+    is_quoted: bool = True,
+    tell: Callable[[str], None] | None = None,
+) -> Iterator[Row]:
+    kind = "TSV" if own == "\t" else "CSV"
     quoting: Literal[0, 3] = csv.QUOTE_MINIMAL if is_quoted else csv.QUOTE_NONE
+    n_before = 0
     with _open_text(path, encoding) as lines:
+        try:
+            delimiter, before = _divider(lines, own)
+            n_before = len(before)
+        except UnicodeDecodeError as error:
+            raise _undecodable(path, encoding, error) from error
+        if tell is not None and delimiter != own:
+            tell(f"cells divided by {_DIVIDERS[delimiter][1]}")
         reader = csv.DictReader(lines, strict=True, delimiter=delimiter, quoting=quoting)
         header = None
         while True:
             try:
                 if header is None:
                     header = reader.fieldnames or ()
-                    check_header(header, path, delimiter)
+                    check_header(header, path, delimiter, n_before + 1)
                 row = next_row(reader)
             except UnicodeDecodeError as error:
                 raise _undecodable(path, encoding, error) from error
             except csv.Error as error:
-                place = f"{path}:{reader.line_num + 1}"
-                raise BenchmarkError(f"{place}: not {kind} ({error})", hint=f"save the file as UTF-8 {kind}") from error
+                place = f"{path}:{n_before + reader.line_num + 1}"
+                raise BenchmarkError(
+                    f"{place}: not {kind} ({error})",
+                    hint=f"close every quotation mark, write one inside a cell twice, and save as UTF-8 {kind}",
+                ) from error
             if row is None:
                 return
-            yield Row(f"{path}:{reader.line_num}", _complete(row, f"{path}:{reader.line_num}", comma))
+            place = f"{path}:{n_before + reader.line_num}"
+            if any(row.values()):  # table programs write rows of nothing but commas at the end
+                yield Row(place, _complete(row, header, place, delimiter))
+
+
+def _divider(lines: io.TextIOWrapper, own: str) -> tuple[str, list[str]]:
+    """Return what divides the cells of a table, and the lines before its header; the header is the next to be read.
+
+    It is the file's own sign, unless the header has none of them and signs of one other kind alone, or the first line
+    names it as Excel does (``sep=;``).
+    """
+    before: list[str] = []
+    named = None
+    while True:
+        at = lines.tell()
+        line = lines.readline()
+        found = _SEPARATOR_LINE.fullmatch(line) if named is None else None
+        if found is None and (line.strip() or not line):
+            break
+        named = found[1] if found else named
+        before.append(line)
+    lines.seek(at)
+    bare = _QUOTED.sub("", line)
+    held = [sign for sign in _DIVIDERS if sign in bare]
+    return named or (held[0] if own not in held and len(held) == 1 else own), before
 
 
 def next_row(reader: "csv.DictReader[str]") -> dict[str, str] | None:
@@ -302,14 +366,15 @@ def next_row(reader: "csv.DictReader[str]") -> dict[str, str] | None:
         csv.field_size_limit(earlier_limit)
 
 
-def check_header(header: Sequence[str], path: Path, delimiter: str) -> None:
+def check_header(header: Sequence[str], path: Path, delimiter: str, line: int = 1) -> None:
     """Refuse a header that names a column twice, or that other separators would divide."""
-    check_names(header, f"{path}:1")
-    for separator, name in ((";", "semicolons"), ("\t", "tabs"), (",", "commas")):
+    check_names(header, f"{path}:{line}")
+    for separator, (_, name) in _DIVIDERS.items():
         if len(header) == 1 and separator != delimiter and separator in header[0]:
-            own, kind = ("tabs", "tab-separated TSV") if delimiter == "\t" else ("commas", "comma-separated CSV")
+            kind = "tab-separated TSV" if delimiter == "\t" else "comma-separated CSV"
             raise BenchmarkError(
-                f"{path}:1: the cells are divided by {name}, not by {own}", hint=f"save the file as {kind}"
+                f"{path}:{line}: the cells are divided by {name}, not by {_DIVIDERS[delimiter][1]}",
+                hint=f"save the file as {kind}",
             )
 
 
@@ -326,11 +391,17 @@ def splits_at_every_tab(path: Path, encoding: Encoding | None) -> bool:
     return has_quotes and len(widths) == 1 and widths != {0}
 
 
-def _complete(row: dict[str, str], place: str, comma: str) -> dict[str, object]:
+def _complete(row: dict[str, str], header: Sequence[str], place: str, delimiter: str) -> dict[str, object]:
     """Return a row whose cells are as many as the columns; empty cells become None."""
     if None in row or None in row.values():
+        further: object = row.get(None)  # type: ignore[call-overload]  # where csv puts the cells beyond the header
+        n_further = len(further) if isinstance(further, list) else 0
+        n = len(header) + n_further if n_further else sum(cell is not None for cell in row.values())
+        own, others = _DIVIDERS[delimiter][0], [sign for sign in _DIVIDERS if any(sign in name for name in header)]
+        other = f"; if {_DIVIDERS[others[0]][1]} divide the cells, write a first line sep={others[0]}" if others else ""
         raise BenchmarkError(
-            f"{place}: the row has not as many cells as the header", hint=f"quote cells that contain a {comma}"
+            f"{place}: the row has {n} cell{'s' * (n != 1)}, and the header {len(header)}",
+            hint=f"put quotation marks around cells that contain a {own}{other}",
         )
     return {column: cell if cell != "" else None for column, cell in row.items()}
 

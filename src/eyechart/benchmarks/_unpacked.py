@@ -150,7 +150,7 @@ def _bytes_of(cell: object, place: str, table: Path) -> bytes | None:
     if isinstance(cell, bytes):
         return cell
     if not isinstance(cell, str):
-        raise BenchmarkError(f"{place}: {type(cell).__name__} is no picture", hint="bytes, base64 or a path is read")
+        raise BenchmarkError(f"{place}: {type(cell).__name__} is not a picture", hint="bytes, base64 or a path is read")
     if cell.lstrip().startswith("["):
         raise BenchmarkError(f"{place}: a list of pictures", hint="one picture a question is read")
     if len(cell) <= MAX_REFERENCE_CHARACTERS or "." in cell[-6:]:

@@ -58,7 +58,7 @@ class ComplexGridKind:
             BenchmarkError: If a row breaks the contract, or there are too few other pictures.
         """
         if not isinstance(options, ComplexGridOptions):
-            raise UsageError(f"{type(options).__name__} are no options of {_NAME}", hint="pass ComplexGridOptions")
+            raise UsageError(f"{type(options).__name__} are not the options of {_NAME}", hint="pass ComplexGridOptions")
         defaults = AskDefaults(
             views=view_ids("captioned", options.grids, options.order_seed), prompt="hrscene_clean", scorer="grid_cell"
         )
@@ -129,7 +129,7 @@ def _pictures(folder: Path) -> list[Candidate]:
         UsageError: If it is no folder.
     """
     if not folder.is_dir():
-        raise UsageError(f"distractors {folder} is no folder", hint="give a folder of pictures")
+        raise UsageError(f"distractors {folder} is not a folder", hint="give a folder of pictures")
     found = []
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         image, _ = examine(path, path.name)

@@ -110,9 +110,9 @@ class DemoKind:
             UsageError: If ``data`` is a file, the options are of another benchmark, or there is no home folder.
         """
         if not isinstance(options, DemoOptions):
-            raise UsageError(f"{type(options).__name__} are no options of demo", hint="pass DemoOptions")
+            raise UsageError(f"{type(options).__name__} are not the options of demo", hint="pass DemoOptions")
         if data is not None and data.exists() and not data.is_dir():
-            raise UsageError(f"{data} is no folder", hint="--data names the folder that the demo draws into")
+            raise UsageError(f"{data} is not a folder", hint="--data names the folder that the demo draws into")
         return DemoBenchmark(data, options)
 
 

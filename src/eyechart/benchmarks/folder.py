@@ -9,14 +9,15 @@ from typing import Literal
 import msgspec
 
 from eyechart.benchmarks._answers import Answer, AnswerForm, settle
-from eyechart.benchmarks._boxes import BoxFormat, GivenBox, check_convention, crosses_border, to_xyxy
+from eyechart.benchmarks._boxes import EDGE_NAMES, BoxFormat, GivenBox, check_convention, crosses_border, to_xyxy
 from eyechart.benchmarks._cells import Row, plain, shown
-from eyechart.benchmarks._columns import NAMES, Columns, Role
+from eyechart.benchmarks._columns import NAMES, Columns, Role, common_name
 from eyechart.benchmarks._conversations import SystemTurn
 from eyechart.benchmarks._faults import Faults, some_places
 from eyechart.benchmarks._options import EmptyOptions, OptionLetters, OptionRules
 from eyechart.benchmarks._picture_cells import OfRow, SeveralPicturesError
-from eyechart.benchmarks._rows import Draft, Keep, Listed, Pictures, RowReader, RowRules
+from eyechart.benchmarks._rows import Draft, Keep, Listed, Pictures, RowReader, RowRules, columns_read
+from eyechart.benchmarks._spreadsheets import Strict
 from eyechart.benchmarks._tables import Encoding, find_question_file, read_rows, splits_at_every_tab
 from eyechart.benchmarks._unread import refuse_if_none_can_be_read
 from eyechart.errors import BenchmarkError, UsageError
@@ -59,6 +60,7 @@ class FolderOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     Args:
         box_format: Convention of the boxes; it has no default, because a wrong guess looks right on many pictures.
         file: Name of the question file inside the folder; needed only if there are several.
+        sheet: Name of the sheet of an xlsx file; the first that is not hidden if left out.
         image_root: Folder that image paths count from, relative to the question file or absolute.
         choices_separator: What separates the choices in a text cell that is no list.
         answer_form: Whether answers are letters, texts of a choice, or numbers counted from 0 or from 1; ``either``
@@ -88,6 +90,7 @@ class FolderOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     box_format: BoxFormat | None = None
     file: str | None = None
+    sheet: str | None = None
     image_root: str | None = None
     choices_separator: str = "|"
     answer_form: AnswerForm = "either"
@@ -204,7 +207,7 @@ class FolderKind:
             MissingDependencyError: If the file is parquet and pyarrow is not installed.
         """
         if not isinstance(options, FolderOptions):
-            raise UsageError(f"{type(options).__name__} are no options of folder", hint="pass FolderOptions")
+            raise UsageError(f"{type(options).__name__} are not the options of folder", hint="pass FolderOptions")
         if data is None:
             raise UsageError("folder needs data", hint="--data questions.jsonl, or the folder that holds it")
         return FolderBenchmark(find_question_file(data, options.file, _EXAMPLE), options)
@@ -227,7 +230,8 @@ def _read(file: Path, options: FolderOptions, pictures: Pictures) -> _Found:
     reader = RowReader(options.row_rules, pictures)
     faults, left_out = Faults(file), dict[str, list[str]]()
     drafts: list[Draft] = []
-    rows, plainly = _rows(file, options)
+    told: list[str] = []
+    rows = _rows(file, options, told)
     n_rows = 0
     for n_rows, row in enumerate(rows, start=1):
         try:
@@ -238,7 +242,9 @@ def _read(file: Path, options: FolderOptions, pictures: Pictures) -> _Found:
             else:
                 faults.add(error)
     if not n_rows:
-        raise BenchmarkError(f"{file} holds no question", hint="write one row per question")
+        raise BenchmarkError(
+            f"{file} holds no question", hint="; ".join(("write one row per question", *_as_read(told)))
+        )
     drafts = _with_shared_pictures(drafts, faults)
     form = None
     try:
@@ -250,11 +256,10 @@ def _read(file: Path, options: FolderOptions, pictures: Pictures) -> _Found:
     _check_answers(drafts, options, faults, file)
     _check_ids(drafts, faults)
     _check_named_columns(reader.seen, options, file)
-    faults.refuse(n_rows)
+    faults.refuse(n_rows, _as_read(told))
     if not drafts:
         raise BenchmarkError(f"{file} holds no question besides those left out", hint="keep other rows")
     columns = [(role, column) for role, column in reader.columns if _is_a_choice(role, column, options)]
-    told = ["quotes mean nothing in this TSV file"] if plainly else []
     told += [_TOLD_FORMS[form]] if form in _TOLD_FORMS else []
     told += [f"left out: {len(places)} with {why}, {some_places(places)}" for why, places in left_out.items()]
     return _Found(tuple(drafts), golds, (*_chosen(drafts, columns), *told))
@@ -281,16 +286,24 @@ def _is_a_choice(role: Role, column: str, options: FolderOptions) -> bool:
     return getattr(options.row_rules.columns, role) is None and column != NAMES[role][0]
 
 
-def _rows(file: Path, options: FolderOptions) -> tuple[Iterator[Row], bool]:
-    """Return the rows, and whether quotes mean nothing in the file: a TSV file that is none with them."""
+def _rows(file: Path, options: FolderOptions, told: list[str]) -> Iterator[Row]:
+    """Return the rows, and add to ``told`` what was chosen in reading the file, at the latest with its last row."""
     encoding = options.encoding
     if file.suffix.lower() == ".tsv" and file.is_file() and splits_at_every_tab(file, encoding):
         try:
             for _ in read_rows(file, encoding=encoding, is_spelled=True):
                 pass
         except BenchmarkError:
-            return read_rows(file, encoding=encoding, is_spelled=True, is_quoted=False), True
-    return read_rows(file, encoding=encoding, is_spelled=True), False
+            told.append("quotes mean nothing in this TSV file")
+            return read_rows(file, encoding=encoding, is_spelled=True, is_quoted=False, tell=told.append)
+    named = options.row_rules.columns
+    strict = Strict(told.append, lambda names: columns_read(names, named), options.sheet)
+    return read_rows(file, encoding=encoding, is_spelled=True, tell=told.append, strict=strict)
+
+
+def _as_read(told: Sequence[str]) -> list[str]:
+    """Return what to add to the hint of a refused file, whose fault may lie in what was chosen."""
+    return [f"read: {'; '.join(told)}"] if told else []
 
 
 def _with_shared_pictures(drafts: Sequence[Draft], faults: Faults) -> list[Draft]:
@@ -355,6 +368,15 @@ def _golds(drafts: Sequence[Draft], form: str | None, faults: Faults) -> dict[st
         if gold is None:
             continue  # the whole file's fault, which is told already
         golds[draft.place] = gold
+        texts = draft.options.texts if draft.options is not None else ()
+        if texts and texts.count(texts[gold]) > 1:
+            letters = " and ".join(ascii_uppercase[at] for at, text in enumerate(texts) if text == texts[gold])
+            faults.add(
+                BenchmarkError(
+                    f"{draft.place}: the right option {shown(texts[gold])} stands under {letters}",
+                    hint="eyechart scores one right option a question; make the options distinct, or leave the row out",
+                )
+            )
         for column, other in draft.others:
             if gold not in other.fits.values():
                 faults.add(
@@ -447,25 +469,36 @@ def _check_named_columns(seen: frozenset[str], options: FolderOptions, file: Pat
 
 
 def _convention(draft: Draft, options: FolderOptions) -> BoxFormat | None:
-    """Return the format of a row's boxes: what their own names say, in fractions where those are declared."""
-    own = draft.boxes.convention
-    if own in {"xyxy", "xywh"} and options.box_format in {"unit", "unit_xywh", "unit_cxcywh"}:
-        return "unit" if own == "xyxy" else "unit_xywh"
-    return own or options.box_format
+    """Return the format of a row's boxes: which edges they are by their own names, counted in what is declared.
+
+    Raises:
+        BenchmarkError: If there is no such format.
+    """
+    own, declared = draft.boxes.convention, options.box_format
+    if own not in {"xyxy", "xywh"} or draft.boxes.is_named or declared is None:
+        return own or declared
+    unit = next((unit for unit in ("unit", "percent", "thousandths") if unit in declared), None)
+    if unit == "thousandths" and own == "xywh":
+        raise BenchmarkError(
+            f"{draft.place}: no format counts x, y and sides in thousandths", hint="name the edges x1, y1, x2, y2"
+        )
+    return _COUNTED_IN[own, unit] if unit is not None else own
+
+
+_COUNTED_IN: dict[tuple[str, str], BoxFormat] = {
+    ("xyxy", "unit"): "unit",
+    ("xyxy", "percent"): "percent",
+    ("xyxy", "thousandths"): "thousandths",
+    ("xywh", "unit"): "unit_xywh",
+    ("xywh", "percent"): "percent_xywh",
+}
 
 
 def _check_boxes(drafts: Sequence[Draft], options: FolderOptions) -> tuple[str, ...]:
     boxed = [draft for draft in drafts if draft.boxes.quads]
-    if not boxed and options.box_format is None:
-        return ()
     if not boxed:
-        others = sorted({name for draft in drafts for name in draft.extra if "box" in name.casefold()})
-        raise BenchmarkError(
-            f"box_format={options.box_format} is declared, but no row has a box in column "
-            f"{options.box_column or 'box'!r}",
-            hint=f"--option box_column={others[0]}" if others else "name the column with --option box_column=NAME",
-        )
-    given: dict[BoxFormat, list[GivenBox]] = {}
+        return _check_no_boxes(drafts, options)
+    given: dict[tuple[BoxFormat, bool], list[GivenBox]] = {}
     for draft in boxed:
         convention = _convention(draft, options)
         if convention is None:
@@ -473,9 +506,41 @@ def _check_boxes(drafts: Sequence[Draft], options: FolderOptions) -> tuple[str, 
                 f"{draft.place}: there are boxes, but the box format is not declared",
                 hint="--option box_format=xyxy, xywh (pixels), unit, unit_xywh (0–1), thousandths (0–1000), …",
             )
-        size = _own_picture(draft)[1].size
-        given.setdefault(convention, []).extend(GivenBox(quad, size, draft.place) for quad in draft.boxes.quads)
-    return tuple(warning for convention, boxes in given.items() for warning in check_convention(boxes, convention))
+        if draft.boxes.is_named and options.box_format not in {None, convention}:
+            raise BenchmarkError(
+                f"{draft.place}: the column's name says {convention}, and box_format={options.box_format} is declared",
+                hint="leave out the one that is wrong",
+            )
+        size, is_declared = _own_picture(draft)[1].size, draft.boxes.is_named or options.box_format is not None
+        boxes = (GivenBox(quad, size, draft.place) for quad in draft.boxes.quads)
+        given.setdefault((convention, is_declared), []).extend(boxes)
+    return tuple(
+        warning
+        for (convention, is_declared), boxes in given.items()
+        for warning in check_convention(boxes, convention, is_declared=is_declared)
+    )
+
+
+def _check_no_boxes(drafts: Sequence[Draft], options: FolderOptions) -> tuple[str, ...]:
+    """Return what to warn of where no row has a box: columns that look like one.
+
+    Raises:
+        BenchmarkError: If a format is declared, so that there should be boxes.
+    """
+    kept = dict.fromkeys(name for draft in drafts for name in draft.extra)
+    others = [name for name in kept if "box" in name.casefold()]
+    by_name = {common_name(name): name for name in kept}
+    edges = next((names for names in EDGE_NAMES if set(names) <= set(by_name)), None)
+    if options.box_format is not None:
+        raise BenchmarkError(
+            f"box_format={options.box_format} is declared, but no row has a box in column "
+            f"{options.box_column or 'box'!r}",
+            hint=f"--option box_column={others[0]}" if others else "name the column with --option box_column=NAME",
+        )
+    if edges is not None:
+        columns = ", ".join(by_name[name] for name in edges)
+        return (f"columns {columns} look like a box and are not read; write the four numbers into one column, box",)
+    return (f"column {others[0]!r} is not read as a box; --option box_column={others[0]} names it",) if others else ()
 
 
 def _own_picture(draft: Draft) -> tuple[Path, ImageRef]:

@@ -70,7 +70,7 @@ class HRBenchKind:
             MissingDependencyError: If the table is parquet and pyarrow is not installed.
         """
         if not isinstance(options, HRBenchOptions):
-            raise UsageError(f"{type(options).__name__} are no options of hrbench", hint="pass HRBenchOptions")
+            raise UsageError(f"{type(options).__name__} are not the options of hrbench", hint="pass HRBenchOptions")
         table = find_table(data, "hrbench", _SUFFIXES, options.file)
         unpacked = unpack_table(table, _PICTURES, Path(options.images) if options.images else None)
         rotated = group_rotations([_question(row, number) for number, row in enumerate(unpacked.rows)])

@@ -116,7 +116,7 @@ class HRSceneKind:
             MissingDependencyError: If it is parquet and pyarrow is not installed.
         """
         if not isinstance(options, HRSceneOptions):
-            raise UsageError(f"{type(options).__name__} are no options of hrscene", hint="pass HRSceneOptions")
+            raise UsageError(f"{type(options).__name__} are not the options of hrscene", hint="pass HRSceneOptions")
         if data is None:
             raise UsageError("hrscene needs data", hint="eyechart fetch hrscene, then --data hrscene")
         samples = read_samples(data, options.split, options.config, cache_folder())

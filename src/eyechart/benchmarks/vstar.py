@@ -94,7 +94,7 @@ class VStarKind:
             BenchmarkError: If an annotation breaks the contract; the message names its file.
         """
         if not isinstance(options, VStarOptions):
-            raise UsageError(f"{type(options).__name__} are no options of vstar", hint="pass VStarOptions")
+            raise UsageError(f"{type(options).__name__} are not the options of vstar", hint="pass VStarOptions")
         if data is None or not data.exists():
             raise UsageError(f"vstar needs data, not {data}", hint="eyechart fetch vstar, then --data vstar")
         reader = _Reader(data.parent if data.is_file() else data, options)

@@ -47,7 +47,9 @@ class WhiteBackgroundKind:
             BenchmarkError: If a row breaks the contract; the message names file and line.
         """
         if not isinstance(options, WhiteBackgroundOptions):
-            raise UsageError(f"{type(options).__name__} are no options of {_NAME}", hint="pass WhiteBackgroundOptions")
+            raise UsageError(
+                f"{type(options).__name__} are not the options of {_NAME}", hint="pass WhiteBackgroundOptions"
+            )
         defaults = AskDefaults(views=view_ids("white", options.grids), prompt="hrscene_clean", scorer="vqa_soft")
         stored = find_hub_grids(data, _NAME, "white", options.grids, defaults)
         if stored is not None:

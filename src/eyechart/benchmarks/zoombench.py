@@ -71,7 +71,7 @@ class ZoomBenchKind:
             MissingDependencyError: If the table is parquet and pyarrow is not installed.
         """
         if not isinstance(options, ZoomBenchOptions):
-            raise UsageError(f"{type(options).__name__} are no options of zoombench", hint="pass ZoomBenchOptions")
+            raise UsageError(f"{type(options).__name__} are not the options of zoombench", hint="pass ZoomBenchOptions")
         table = find_table(data, "zoombench", _SUFFIXES, options.file)
         unpacked = unpack_table(table, _PICTURES, Path(options.images) if options.images else None)
         rows = [row for row in unpacked.rows if options.questions == "all" or _is_multiple_choice(row)]

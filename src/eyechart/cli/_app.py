@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from keyword import iskeyword
 from typing import TextIO
 
-from cyclopts import App, CycloptsError, UnknownCommandError
+from cyclopts import App, CycloptsError, UnknownCommandError, UnknownOptionError, UnusedCliTokensError
 
 from eyechart import __version__
 from eyechart.cli._events import Failed, emit, has_events, switch_events
@@ -194,6 +194,23 @@ def _is_harmless(character: str) -> bool:
     return character.isprintable() or character in _HARMLESS or unicodedata.category(character) == "Zs"
 
 
+def _show_unused(word: str) -> int:
+    """Show the error for a word that no command expects where it stands."""
+    hint = f"files are given by a flag, for example --data {word}" if "." in word else "add --help to see what it takes"
+    show_error(f"the word {word!r} belongs to no flag", hint)
+    return USAGE
+
+
+def _as_benchmark_option(flag: str) -> str | None:
+    """Return how an option of a benchmark is given that was written as a flag, None where no benchmark has it."""
+    from eyechart.opening import benchmark_options
+    from eyechart.registry import names
+
+    option = flag.lstrip("-").replace("-", "_")
+    owners = [name for name in names("benchmark") if option in benchmark_options(name)]
+    return f"it is an option of a benchmark ({', '.join(owners)}): --option {option}=…" if owners else None
+
+
 def _show_usage_error(error: CycloptsError) -> int:
     if isinstance(error, UnknownCommandError):
         # Its own text would import every command to suggest one.
@@ -202,6 +219,14 @@ def _show_usage_error(error: CycloptsError) -> int:
         unknown = unknown_name(f"{above} command".lstrip(), (error.unused_tokens or ["?"])[0], known)
         show_error(unknown.message, unknown.hint)
         return USAGE
+    if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
+        return _show_unused(error.unused_tokens[0])
+    if isinstance(error, UnknownOptionError) and error.token is not None:
+        option = error.token.keyword or ""
+        pair = _as_benchmark_option(option)
+        if pair:
+            show_error(f"there is no flag {option}", pair)
+            return USAGE
     sentence, separator, suggestion = " ".join(str(error).split()).partition("Did you mean ")
     show_error(sentence.strip(), f"did you mean {suggestion}" if separator else "add --help to see what it takes")
     return USAGE

@@ -21,12 +21,8 @@ FAILURES = ("collapse", "near", "refused", "unknown")
 class CostFlags:
     """What is assumed of a run, and what must not be."""
 
-    price: Annotated[
-        str | None, Parameter(group=_Cost, help="US dollars a million tokens, INPUT,OUTPUT; a dated list if left out.")
-    ] = None
     prices: Annotated[Path | None, Parameter(group=_Cost, help="TOML file of your own prices; they come first.")] = None
     answer_tokens: Annotated[int, Parameter(group=_Cost, help="Tokens of one answer, thoughts included.")] = 100
-    concurrency: Annotated[int, Parameter(group=_Cost, help="Requests in flight.")] = 8
     seconds_per_call: Annotated[float, Parameter(group=_Cost, help="Seconds that one request takes.")] = 10.0
     fail_on: Annotated[
         str, Parameter(group=_Cost, help=f"Exit with 1 on any of {', '.join(FAILURES)}; comma-separated.")
@@ -40,7 +36,6 @@ class CostFlags:
         """
         least = {
             "--answer-tokens": (self.answer_tokens, 0),
-            "--concurrency": (self.concurrency, 1),
             "--seconds-per-call": (self.seconds_per_call, 0),
         }
         for flag, (value, bound) in least.items():
@@ -55,8 +50,12 @@ class CostFlags:
         """The names after ``--fail-on``."""
         return tuple(name.strip() for name in self.fail_on.split(",") if name.strip())
 
-    def costing(self) -> "Costing":
+    def costing(self, price: str | None, concurrency: int) -> "Costing":
         """Return what costs are worked out from.
+
+        Args:
+            price: The user's own price; a dated list if None.
+            concurrency: Requests in flight.
 
         Raises:
             UsageError: If the price or the file of prices cannot be read.
@@ -64,9 +63,9 @@ class CostFlags:
         from eyechart.seen.cost import Costing
         from eyechart.seen.prices import parse_price, read_price_file
 
-        given = (parse_price(self.price),) if self.price else ()
+        given = (parse_price(price),) if price else ()
         prices = (*given, *(read_price_file(self.prices) if self.prices else ()))
-        return Costing(self.answer_tokens, self.concurrency, self.seconds_per_call, prices)
+        return Costing(self.answer_tokens, concurrency, self.seconds_per_call, prices)
 
     def found_in(self, table: "SeenTable") -> tuple[str, ...]:
         """Return what the command must fail on, one sentence per model and cause."""

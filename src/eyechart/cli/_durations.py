@@ -26,7 +26,7 @@ def parse_seconds(text: str) -> float:
     """
     match = _DURATION.fullmatch(text.strip().lower())
     if match is None:
-        raise UsageError(f"{text!r} is no duration", hint="write seconds or a number with s, m or h, such as 20m")
+        raise UsageError(f"{text!r} is not a duration", hint="write seconds or a number with s, m or h, such as 20m")
     return float(match[1]) * _UNIT_SECONDS[match[2]]
 
 

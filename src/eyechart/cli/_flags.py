@@ -11,7 +11,7 @@ from eyechart.cli._command import recorded_command
 from eyechart.cli._durations import read_seconds
 from eyechart.cli._picture_flags import PictureFlags
 from eyechart.errors import UsageError
-from eyechart.registry import load_plugin
+from eyechart.registry import load_plugin, names
 from eyechart.schema import ScoreMode
 from eyechart.settings import parse_pairs, read_toml
 
@@ -81,7 +81,7 @@ def read_number_or_not_sent(_type: object, tokens: "Sequence[Token]") -> float |
     try:
         return float(text)
     except ValueError:
-        raise UsageError(f"{text!r} is no number", hint=f"write a number, or {NOT_SENT}") from None
+        raise UsageError(f"{text!r} is not a number", hint=f"write a number, or {NOT_SENT}") from None
 
 
 def read_rotations(_type: object, tokens: "Sequence[Token]") -> int:
@@ -91,7 +91,7 @@ def read_rotations(_type: object, tokens: "Sequence[Token]") -> int:
         return ALL_ROTATIONS
     if not text.isdecimal() or int(text) < 1:
         raise UsageError(
-            f"--rotate-choices {text!r} is no number of orders", hint="write a whole number from 1, or all"
+            f"--rotate-choices {text!r} is not a number of orders", hint="write a whole number from 1, or all"
         )
     return int(text)
 
@@ -404,6 +404,11 @@ def open_named_benchmark(
     from eyechart.opening import open_benchmark
 
     options = parse_pairs(option, "--option")
+    if name not in names("benchmark") and Path(name).exists():
+        raise UsageError(
+            f"{name!r} is a file or folder, and not the name of a benchmark",
+            hint=f"for questions of your own: folder --data {name}",
+        )
     if boxes is not None:
         options["boxes"] = str(boxes)
     benchmark = open_benchmark(name, data, options)
@@ -470,7 +475,7 @@ def with_order(options: "RunOptions", options_as: Path | None, benchmark: "Bench
 
 def _whole(number: float | None, flag: str) -> int | None:
     if number is not None and int(number) != number:
-        raise UsageError(f"{flag} {number:g} is no whole number", hint=f"write a whole number, or {NOT_SENT}")
+        raise UsageError(f"{flag} {number:g} is not a whole number", hint=f"write a whole number, or {NOT_SENT}")
     return None if number is None else int(number)
 
 
@@ -482,4 +487,4 @@ def _read_json_object(path: Path) -> dict[str, object]:
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror})", hint="check the path") from error
     except msgspec.MsgspecError as error:
-        raise UsageError(f"{path} is no JSON object ({error})", hint='write {"key": value}') from error
+        raise UsageError(f"{path} is not a JSON object ({error})", hint='write {"key": value}') from error

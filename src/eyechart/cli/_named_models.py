@@ -1,13 +1,14 @@
 """Models named on the command line, with the settings a run would send and what they tell of themselves."""
 
 import datetime
+from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 import msgspec.structs
 
 from eyechart.kinds import Model, ModelKind, ModelOptions
-from eyechart.opening import open_model
 from eyechart.registry import load, names
+from eyechart.runs.balanced import open_balanced
 from eyechart.runs.event_loop import run_async
 from eyechart.runs.foresight import told_rule
 from eyechart.seen.rules import Rule
@@ -28,26 +29,27 @@ class NamedModels(NamedTuple):
 
 
 def name_models(
-    specs: tuple[str, ...], settings: dict[str, object], today: datetime.date, base_url: str | None = None
+    specs: tuple[str, ...], options: ModelOptions, today: datetime.date, base_urls: Sequence[str] = ()
 ) -> NamedModels:
     """Open models by ``provider/name`` as a run does, and let them tell what they see.
 
     Args:
         specs: The names.
-        settings: Settings; each goes to the models that know it.
+        options: What opens them; each setting goes to the models that know it.
         today: For the rules' dates.
-        base_url: Where a server is.
+        base_urls: Where servers are.
 
     Raises:
         UsageError: If a name is no model, or no model knows a setting.
         MissingDependencyError: If a provider's extra is not installed.
     """
     opened, rules, notes = [], [], []
+    settings = options.settings
     known_to_none = {key for key in settings if not any(knows_setting(spec, key) for spec in specs)}
     for spec in specs:
         # What no model knows is given all the same, so that it is refused as a run would.
         own = {key: value for key, value in settings.items() if key in known_to_none or knows_setting(spec, key)}
-        model = open_model(spec, ModelOptions(base_url=base_url, settings=own))
+        model = open_balanced(spec, msgspec.structs.replace(options, settings=own), base_urls)
         told = run_async(told_rule(model, today))
         opened.append(model)
         rules.extend([] if told.rule is None else [told.rule])

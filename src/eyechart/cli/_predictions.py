@@ -73,7 +73,9 @@ def _show_files(given: "Given") -> None:
     if len(given.unmatched) > _MOST_UNMATCHED:
         say(f"warning: {len(given.unmatched)} rows are not used in all; --json names each")
     if given.n_repeated:
-        say(f"warning: {given.n_repeated} rows repeat a question and view; the first answer that is no error counts")
+        say(
+            f"warning: {given.n_repeated} rows repeat a question and view; the first answer that is not an error counts"
+        )
     if given.other_answers:
         shown = ", ".join(given.other_answers[:_MOST_UNMATCHED])
         say(f"warning: the file has another right answer for {len(given.other_answers)} questions: {shown}")

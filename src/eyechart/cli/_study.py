@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from eyechart.kinds import Benchmark
     from eyechart.runs.cells import RunTable
+    from eyechart.runs.options import RunOptions
     from eyechart.runs.registration import Hypothesis
     from eyechart.runs.study import StudyPower
     from eyechart.schema import Question, View
@@ -54,9 +55,13 @@ class StudyFlags:
     alpha: Annotated[float, Parameter(group=_Study, help="Error rate of the family.")] = 0.05
     power: Annotated[float, Parameter(group=_Study, help="Chance to detect the effect.")] = 0.8
     study_correction: Annotated[Correction, Parameter(group=_Study, help="Correction over the hypotheses.")] = "holm"
-    study_prompt: Annotated[str, Parameter(group=_Study, help="Prompt of the plan.")] = "letter_normalized"
-    study_scorer: Annotated[str, Parameter(group=_Study, help="Scorer of the plan.")] = "option_letter"
-    repeats: Annotated[int, Parameter(group=_Study, help="Repeats, for the cost.")] = 1
+    study_prompt: Annotated[
+        str | None, Parameter(group=_Study, help="Prompt of the plan; that of --prompt if left out.")
+    ] = None
+    study_scorer: Annotated[
+        str | None, Parameter(group=_Study, help="Scorer of the plan; that of --scorer if left out.")
+    ] = None
+    repeats: Annotated[int | None, Parameter(group=_Study, help="Another name of --repeat.")] = None
     grid: Annotated[
         int | None, Parameter(group=_Study, help="Cells a side of a needle grid: how many base samples it needs.")
     ] = None
@@ -68,17 +73,27 @@ class StudyFlags:
         return bool(self.hypothesis) or any(value is not None for value in asked)
 
     def show(
-        self, benchmark: "Benchmark", views: "Sequence[View]", limit: int | None, *, match: str | None, json: bool
+        self, benchmark: "Benchmark", views: "Sequence[View]", prompt: str, options: "RunOptions", *, json: bool
     ) -> int:
         """Print what the study can detect, and write its plan if a file is named; no model is asked.
+
+        Args:
+            benchmark: Where the questions come from.
+            views: How each picture is shown.
+            prompt: Id of the wording, which is the plan's unless another is named; as is the options' scorer.
+            options: How a run would ask.
+            json: Whether to print JSON.
 
         In a matched design the questions that some view cannot show at every level are not asked. Which these are says
         the model's grid, so that n is the most that there can be.
         """
+        from eyechart.opening import DEFAULT_SCORER
+        from eyechart.runs.options import with_scorer
         from eyechart.runs.plan import choose_questions
         from eyechart.runs.study import StudyOptions, study_power
         from eyechart.views import format_view
 
+        match = options.plan.match
         if match is None:
             view_of = {format_view(view): format_view(view) for view in views}
         else:
@@ -87,25 +102,26 @@ class StudyFlags:
             view_of = parse_match(match).conditions(views)
             say(f"--match {match}: questions that cannot be matched are not asked, so that n may be smaller")
         names = list(view_of)
-        questions = choose_questions(tuple(benchmark.questions()), limit, 0)
+        questions = choose_questions(tuple(benchmark.questions()), options.plan.limit, options.plan.seed)
         hypotheses = self._hypotheses(view_of)
-        options = StudyOptions(
+        wanted = StudyOptions(
             alpha=self.alpha,
             power=self.power,
             discordance=self.discordance,
             effect=self.effect,
             n_views=len(names),
-            n_repeats=self.repeats,
+            n_repeats=options.plan.repeats,
             grid=self.grid,
         )
         pairs = [(one.condition, one.baseline) for one in hypotheses]
-        study = study_power(questions, pairs, options, self._pilot())
+        scorer = self.study_scorer or with_scorer(options, benchmark).scorer or DEFAULT_SCORER
+        study = study_power(questions, pairs, wanted, self._pilot(scorer))
         if json:
             print_json(study)
         else:
             _show_power(study, self.effect)
         if self.write_plan is not None:
-            self._write(benchmark, questions, names, hypotheses, study)
+            self._write(benchmark, questions, names, hypotheses, study, (self.study_prompt or prompt, scorer))
         return 0
 
     def _hypotheses(self, view_of: "Mapping[str, str]") -> "tuple[Hypothesis, ...]":
@@ -127,7 +143,7 @@ class StudyFlags:
             found.append(Hypothesis(condition=pair[0], baseline=pair[1], name=name))
         return tuple(found)
 
-    def _pilot(self) -> "RunTable | None":
+    def _pilot(self, scorer_name: str) -> "RunTable | None":
         if self.pilot is None:
             return None
         from eyechart.opening import open_scorer
@@ -135,7 +151,7 @@ class StudyFlags:
         from eyechart.runs.score import judge, scorer_id_of
         from eyechart.runs.store import RunStore
 
-        scorer, mode = open_scorer(self.study_scorer)
+        scorer, mode = open_scorer(scorer_name)
         store = RunStore(self.pilot)
         return read_table(store, scorer_id_of(scorer, mode), judge(store, scorer, mode))
 
@@ -146,6 +162,7 @@ class StudyFlags:
         views: list[str],
         hypotheses: "Sequence[Hypothesis]",
         study: "StudyPower",
+        asked_by: tuple[str, str],
     ) -> None:
         import datetime
 
@@ -155,8 +172,8 @@ class StudyFlags:
         from eyechart.runs.registration import PlanTerms, make_plan, write_plan
         from eyechart.runs.score import scorer_id_of
 
-        prompt = open_prompt(self.study_prompt)
-        scorer, mode = open_scorer(self.study_scorer)
+        prompt = open_prompt(asked_by[0])
+        scorer, mode = open_scorer(asked_by[1])
         planned = [
             msgspec.structs.replace(one, margin=self.margin, discordance=power.discordance, detectable=power.detectable)
             for one, power in zip(hypotheses, study.pairs, strict=True)

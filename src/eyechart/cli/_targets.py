@@ -19,6 +19,8 @@ def check_targets(benchmark: "Benchmark", views: "Sequence[View]") -> None:
     Raises:
         UsageError: If so; the message counts them, and the hint names those that are possible.
     """
+    from eyechart.opening import benchmark_options
+    from eyechart.registry import names
     from eyechart.views import format_view, needs_target
 
     released = set(benchmark.released_views())
@@ -26,9 +28,12 @@ def check_targets(benchmark: "Benchmark", views: "Sequence[View]") -> None:
     if not impossible or any(question.targets for question in benchmark.questions()):
         return
     possible = [format_view(view) for view in views if view not in impossible]
-    names = ", ".join(format_view(view) for view in impossible[:_N_SHOWN])
+    shown = ", ".join(format_view(view) for view in impossible[:_N_SHOWN])
+    name = benchmark.identity.name
+    can = benchmark_options(name) if name in names("benchmark") else ()
+    give = "give --boxes FILE" if "boxes" in can else "write a column box, and say --option box_format=xyxy"
     raise UsageError(
-        f"{len(impossible)} of {len(views)} views need a target box ({names}{', …' if impossible[_N_SHOWN:] else ''}), "
-        f"and no question of {benchmark.identity.name} has one",
-        hint=f"give --boxes FILE{', or --views ' + ','.join(possible) if possible else ''}",
+        f"{len(impossible)} of {len(views)} views need a target box ({shown}{', …' if impossible[_N_SHOWN:] else ''}), "
+        f"and no question of {name} has one",
+        hint=f"{give}{', or --views ' + ','.join(possible) if possible else ''}",
     )

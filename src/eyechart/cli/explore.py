@@ -74,11 +74,13 @@ def listen(host: str, port: int | None) -> socket.socket:
         UsageError: If there is no such port or address, or another program listens there.
     """
     if port is not None and not 0 <= port <= _LAST_PORT:
-        raise UsageError(f"--port {port} is no port", hint=f"ports are 0 (any free one) to {_LAST_PORT}")
+        raise UsageError(f"--port {port} is not a port", hint=f"ports are 0 (any free one) to {_LAST_PORT}")
     try:
         socket.getaddrinfo(host, None)
     except (socket.gaierror, UnicodeError) as error:
-        raise UsageError(f"--host {host} is no address ({error})", hint=f"for example --host {_LOOPBACK}") from error
+        raise UsageError(
+            f"--host {host} is not an address ({error})", hint=f"for example --host {_LOOPBACK}"
+        ) from error
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, _PORT if port is None else port), family=family)

@@ -34,7 +34,7 @@ def fetch(
         str | None,
         Parameter(help="Question ids, comma-separated, in all views if none is named; all questions if left out."),
     ] = None,
-    part: Annotated[str | None, Parameter(help="Part of a collection that is no release, for example 4k.")] = None,
+    part: Annotated[str | None, Parameter(help="Part of a collection that is not a release, for example 4k.")] = None,
     files: Annotated[
         tuple[str, ...],
         Parameter(negative="", show_default=False, help="Pattern of files to fetch instead; may be repeated."),
@@ -79,7 +79,7 @@ def fetch(
     if files:
         chosen = _as_files(chosen)
     if jobs < 1:
-        raise UsageError(f"--jobs {jobs} is no number of downloads", hint="write a whole number from 1")
+        raise UsageError(f"--jobs {jobs} is not a number of downloads", hint="write a whole number from 1")
     with _bar(folder) as on_progress:
         report = fetch_collection(
             source,

@@ -24,7 +24,7 @@ def new(kind: Kind, name: str, /, *, out: Path = Path(), json: Json = False) -> 
         json: Print JSON instead of text.
     """
     if not name.isidentifier() or keyword.iskeyword(name) or name != name.lower() or name.startswith("_"):
-        raise UsageError(f"{name!r} is no lower-case Python name", hint="for example: eyechart new view rotate")
+        raise UsageError(f"{name!r} is not a lower-case Python name", hint="for example: eyechart new view rotate")
     files = {out / f"{name}.py": f"{kind}.py.jinja", out / f"test_{name}.py": f"test_{kind}.py.jinja"}
     for path in files:
         if path.exists():

@@ -234,7 +234,7 @@ def open_wording(benchmark: "Benchmark", prompt_id: str, *, is_trusted: bool) ->
         return open_prompt(prompt_id)
     if not isinstance(benchmark, HoldsRelease):
         raise UsageError(
-            f"{benchmark.identity.name} is no release and has no prompts of its own", hint="eyechart ls prompts"
+            f"{benchmark.identity.name} is not a release and has no prompts of its own", hint="eyechart ls prompts"
         )
     return open_release_prompt(benchmark.root, prompt_id, is_trusted=is_trusted)
 

@@ -65,7 +65,7 @@ def _shares(pairs: tuple[str, ...]) -> dict[str, float]:
         try:
             shares[part] = float(str(value))
         except ValueError:
-            raise UsageError(f"--share {part}={value} is no number", hint="for example --share dev=0.2") from None
+            raise UsageError(f"--share {part}={value} is not a number", hint="for example --share dev=0.2") from None
     return shares
 
 

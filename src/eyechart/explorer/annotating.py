@@ -123,7 +123,9 @@ class Annotation:
         letters = [chr(ord("A") + index) for index in range(len(request.choices))]
         text = given.answer.strip()
         if letters and text not in {*letters, CANNOT_TELL}:
-            raise UsageError(f"{text!r} is no option of this question", hint=f"{', '.join(letters)}, or cannot tell")
+            raise UsageError(
+                f"{text!r} is not an option of this question", hint=f"{', '.join(letters)}, or cannot tell"
+            )
         if not text or len(text) > _LONGEST_ANSWER or not 0 <= given.seconds < float("inf"):
             raise UsageError("an answer needs a text and a time", hint="reload the page")
         self._writer.append(

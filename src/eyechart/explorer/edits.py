@@ -45,7 +45,7 @@ def check_edit(edit: Edit, question: Question) -> None:
     changed = apply_edit(edit, question)
     letters = [chr(ord("A") + index) for index in range(len(changed.choices))]
     if letters and changed.answer is not None and changed.answer not in letters:
-        raise UsageError(f"answer {changed.answer!r} is no option", hint=f"one of {', '.join(letters)}")
+        raise UsageError(f"answer {changed.answer!r} is not an option", hint=f"one of {', '.join(letters)}")
     if not changed.text.strip() or any(not choice.strip() for choice in changed.choices):
         raise UsageError("a question or an option is empty", hint="write something")
     size = question.image.size

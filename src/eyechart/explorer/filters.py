@@ -98,7 +98,7 @@ def read_filter(query: Iterable[tuple[str, str]]) -> Filter:
         elif name in Filter.__struct_fields__:
             single[name] = value.strip()
     if single.get("sort", SORTS[0]) not in SORTS:
-        raise UsageError(f"sort={single['sort']} is no order", hint=f"one of {', '.join(SORTS)}")
+        raise UsageError(f"sort={single['sort']} is not an order", hint=f"one of {', '.join(SORTS)}")
     return msgspec.convert({**single, **several}, type=Filter)
 
 
@@ -290,7 +290,9 @@ def verdict_mask(study: Study, number: int, verdict: Verdict, condition: str) ->
     """
     name, _, other = condition.partition("@")
     if other and not other.isdecimal():
-        raise UsageError(f"{condition}: {other!r} is no number of a run", hint=f"runs are 0 to {len(study.runs) - 1}")
+        raise UsageError(
+            f"{condition}: {other!r} is not a number of a run", hint=f"runs are 0 to {len(study.runs) - 1}"
+        )
     other_number = read_number(f"run of {name}", other) if other else number
     own, run = study.run(number), study.run(other_number)
     if name not in run.table.conditions:

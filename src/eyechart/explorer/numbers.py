@@ -20,7 +20,7 @@ def read_number(name: str, text: str) -> int:
         2
     """
     if not text.isdecimal():
-        raise UsageError(f"{name}={text} is no whole number", hint="follow a link of the page")
+        raise UsageError(f"{name}={text} is not a whole number", hint="follow a link of the page")
     if len(text) > _MAX_DIGITS:
         raise UsageError(f"{name}={text[:_MAX_DIGITS]}… is too large", hint="follow a link of the page")
     return int(text)

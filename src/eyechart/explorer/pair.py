@@ -86,7 +86,7 @@ def read_pair_filter(query: Iterable[tuple[str, str]]) -> PairFilter:
     found = {name: value.strip() for name, value in query if name in PairFilter.__struct_fields__}
     for name in ("first_mark", "second_mark"):
         if found.get(name, "") not in {"", *MARK_NAMES}:
-            raise UsageError(f"{name}={found[name]} is no verdict", hint=f"one of {', '.join(MARK_NAMES)}")
+            raise UsageError(f"{name}={found[name]} is not a verdict", hint=f"one of {', '.join(MARK_NAMES)}")
     return PairFilter(**found)
 
 

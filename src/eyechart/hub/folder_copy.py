@@ -30,7 +30,7 @@ class FolderHost:
 
     def __init__(self, folder: Path) -> None:
         if not folder.is_dir():
-            raise HubError(f"{folder} is no folder", hint="give --data the folder of a copy", concerns_all=True)
+            raise HubError(f"{folder} is not a folder", hint="give --data the folder of a copy", concerns_all=True)
         self.repository = folder.name
         self._folder = folder
 

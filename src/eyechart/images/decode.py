@@ -1,13 +1,13 @@
 """One policy by which every picture file becomes pixels (``decode@1``)."""
 
 import hashlib
-import zlib
 from pathlib import Path
 
 from PIL import Image, ImageFile
 
 from eyechart.errors import ImageError, UnavailableImageError, UsageError
 from eyechart.images.colour import NO_PROFILE, NO_PROFILE_HINT, check_has_rgb, to_srgb
+from eyechart.images.ends import seems_damaged
 from eyechart.images.hash import file_sha256
 from eyechart.images.pixels import DecodedImage
 from eyechart.images.probe import PILLOW_FAULTS, ImageForm, describe_stream, open_header, open_stream, picture_error
@@ -36,7 +36,6 @@ NOTES = {
 """What can stand in ``DecodedImage.notes``, and what it means."""
 
 _STANDING_MEDIA_TYPES = frozenset({"image/jpeg", "image/png", "image/webp"})
-_ENDS = {"image/jpeg": b"\xff\xd9", "image/png": b"IEND\xaeB`\x82"}
 
 # What an EXIF orientation asks a viewer to do (EXIF 2.32, 4.6.5.A), and what undoes it.
 _APPLY_ORIENTATION = {
@@ -100,7 +99,7 @@ def is_standing(form: ImageForm) -> bool:
     """Whether a file's own bytes may be sent: any decoder gives the pixels of ``decode@1`` for them.
 
     So it is 8-bit RGB or grey, JPEG, PNG or WebP, with no orientation, profile, gamma, transparency or second frame,
-    and no larger than what is decoded at once. Whether the file is whole is another question: ``has_end``.
+    and no larger than what is decoded at once. Whether the file is whole is another question: ``images.ends``.
 
     Example:
         >>> from eyechart.schema import Size
@@ -111,37 +110,6 @@ def is_standing(form: ImageForm) -> bool:
     """
     is_one_of_ours = form.media_type in _STANDING_MEDIA_TYPES and form.size.n_px <= MAX_DECODED_PIXELS
     return is_one_of_ours and form.is_plain and form.exif_orientation == 1
-
-
-def has_end(content: bytes, media_type: str) -> bool:
-    r"""Whether the bytes end as a whole file of this type does; False also where something follows the end.
-
-    So a file that is sent as it is need not be decoded: a glance at a few bytes, and for a PNG the checksums of its
-    chunks. What ends otherwise may still be whole: decode it to know.
-
-    Example:
-        >>> has_end(b"...\xff\xd9", "image/jpeg"), has_end(b"...", "image/jpeg")
-        (True, False)
-    """
-    if media_type == "image/webp":
-        # RIFF counts what follows its length field, and pads an odd length.
-        n_bytes = int.from_bytes(content[4:8], "little") + 8
-        return len(content) in {n_bytes, n_bytes + n_bytes % 2}
-    end = _ENDS.get(media_type)
-    has_mark = end is not None and content.endswith(end)
-    return has_mark and (media_type != "image/png" or _has_whole_chunks(content))
-
-
-def _has_whole_chunks(content: bytes) -> bool:
-    """Whether each chunk of a PNG has the checksum that it tells, up to the last byte."""
-    view, at = memoryview(content), 8  # after the signature
-    while at < len(view):
-        n_bytes = int.from_bytes(view[at : at + 4], "big")
-        end = at + 8 + n_bytes  # length, type, content; then the checksum
-        if end + 4 > len(view) or zlib.crc32(view[at + 4 : end]) != int.from_bytes(view[end : end + 4], "big"):
-            return False
-        at = end + 4
-    return True
 
 
 def check_decodable(form: ImageForm, place: str) -> None:
@@ -174,7 +142,8 @@ def check_decodable(form: ImageForm, place: str) -> None:
 def examine(source: Path | bytes, place: str) -> tuple[ImageRef, ImageForm | None]:
     """Return what names a picture, and how it is stored; a picture that its header rules out is named with its fault.
 
-    Only the header is parsed; the pixels are not decoded, so a JPEG that was cut in half passes here.
+    Only the header is parsed, and a glance is cast at the rest (``images.ends``); where that finds an end missing, the
+    picture is decoded to know. What is damaged in its middle may pass.
 
     Args:
         source: A path, or the encoded bytes.
@@ -201,6 +170,10 @@ def examine(source: Path | bytes, place: str) -> tuple[ImageRef, ImageForm | Non
     fault = None
     try:
         check_decodable(form, place)
+        if form.size.n_px <= MAX_HELD_PIXELS and seems_damaged(source, form.media_type):
+            _load(source, place)
+    except UnavailableImageError as error:
+        return unread_image(error.message), None
     except ImageError as error:
         fault = error.message
     image = ImageRef(

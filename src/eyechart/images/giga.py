@@ -47,6 +47,32 @@ def is_better_read_in_parts(form: ImageForm, resampler: str) -> bool:
     return needs_tiles(form.size) or (is_resized_by_vips and is_plain)
 
 
+def check_resized_in_parts(geometry: Composition, size: Size, resampler: str, place: str) -> None:
+    """Refuse to resize a picture that is read in parts where that cannot be done; one that is not resized passes.
+
+    Args:
+        geometry: What is shown of it.
+        size: Its size.
+        resampler: Id of the resampler.
+        place: Names the picture in errors.
+
+    Raises:
+        UsageError: If the resampler is not libvips's.
+        ImageError: If a part of the picture is resized on a canvas of its own.
+    """
+    if geometry.resized is None:
+        return
+    if resampler not in VIPS_RESAMPLERS:
+        raise UsageError(
+            f"{place}: {size.n_px:,} pixels are too many for the resampler {resampler}",
+            hint=f"use --resampler {VIPS_PRESHRINK} for all views; {VIPS_RESAMPLER} is exact up to 8 times smaller",
+        )
+    if not is_whole(geometry, size):
+        raise ImageError(
+            f"{place}: too large to resize a part of it on a canvas", hint="crop the file to that part first"
+        )
+
+
 class LargeImage:
     """A picture on disk from which regions are read as they are needed.
 
@@ -171,15 +197,7 @@ class LargeImage:
         if geometry.resized is None:
             kept = np.empty((0, 0, 3), np.uint8) if geometry.kept is None else self.region(geometry.kept).pixels
             return geometry.canvas, geometry.offset, kept
-        if resampler not in VIPS_RESAMPLERS:
-            raise UsageError(
-                f"{self.place}: {self.size.n_px:,} pixels are too many for the resampler {resampler}",
-                hint=f"use --resampler {VIPS_PRESHRINK} for all views; {VIPS_RESAMPLER} is exact up to 8 times smaller",
-            )
-        if not is_whole(geometry, self.size):
-            raise ImageError(
-                f"{self.place}: too large to resize a part of it on a canvas", hint="crop the file to that part first"
-            )
+        check_resized_in_parts(geometry, self.size, resampler, self.place)
         return geometry.resized, (0, 0), self.downsample(geometry.resized, resampler).pixels
 
     def _open(self) -> "pyvips.Image":

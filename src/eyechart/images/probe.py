@@ -228,8 +228,9 @@ def open_header(stream: BinaryIO, place: str) -> ImageFile.ImageFile:
             f"{place}: not a picture that can be read (it has 0 bytes)", hint="the file is damaged; fetch it again"
         )
     if media_type is None:
+        what = _other_kind(head)
         raise ImageError(
-            f"{place}: not a picture that can be read (it begins with {head[:8]!r})",
+            f"{place}: not a picture that can be read ({f'it is {what}' if what else f'it begins with {head[:8]!r}'})",
             hint="JPEG, PNG, WebP, GIF, TIFF and BMP are read; convert the file first",
         )
     try:
@@ -239,6 +240,25 @@ def open_header(stream: BinaryIO, place: str) -> ImageFile.ImageFile:
     if min(header.size) < 1:
         raise ImageError(f"{place}: a picture of {header.width}×{header.height} pixels", hint="the file is damaged")
     return header
+
+
+def _other_kind(head: bytes) -> str | None:
+    """Return what a file is by its first bytes, of the kinds that people take for pictures that are read; else None."""
+    if head[4:8] == b"ftyp":
+        brand = head[8:12]
+        return "an AVIF picture" if brand in {b"avif", b"avis"} else "a HEIC picture" if brand in _HEIC else None
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
+    return next((what for start, what in _BY_BEGINNING if text.startswith(start)), None)
+
+
+_BY_BEGINNING = (
+    (b"<svg", "an SVG drawing"),
+    (b"<!doctype html", "a web page"),
+    (b"<html", "a web page"),
+    (b"version https://", "a pointer of Git LFS"),
+)
+# Brands of ISO/IEC 23008-12, annex B.
+_HEIC = frozenset({b"heic", b"heix", b"hevc", b"heim", b"heis", b"mif1", b"msf1"})
 
 
 def stored_orientation(header: ImageFile.ImageFile) -> int:

@@ -236,7 +236,7 @@ def read_ids(path: Path) -> tuple[str, ...]:
         try:
             content = json.loads(text)
         except ValueError as error:
-            raise UsageError(f"{path} is no JSON ({error})", hint='write ["id", …]') from error
+            raise UsageError(f"{path} is not JSON ({error})", hint='write ["id", …]') from error
         ids = [as_id(entry) for entry in content] if isinstance(content, list) else []
     else:
         ids = [line.partition("#")[0].strip() or None for line in text.splitlines()]
@@ -255,7 +255,7 @@ def _read_text(path: Path) -> str:
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror})", hint="check the path") from error
     except UnicodeDecodeError as error:
-        raise UsageError(f"{path} is no UTF-8 text", hint="save it as UTF-8") from error
+        raise UsageError(f"{path} is not UTF-8 text", hint="save it as UTF-8") from error
 
 
 def _select(part: Part) -> Iterator[Question]:
@@ -266,7 +266,7 @@ def _select(part: Part) -> Iterator[Question]:
     missing = [name for name in part.ids if _find(known, name) is None]
     if missing:
         raise BenchmarkError(
-            f"{len(missing)} selected ids are no questions of {part.benchmark.identity.name}: "
+            f"{len(missing)} selected ids are not questions of {part.benchmark.identity.name}: "
             f"{', '.join(missing[:5])}{', …' if len(missing) > 5 else ''}",  # noqa: PLR2004 -- enough to see which
             hint=f"its ids look like {next(iter(known), 'none')!r}",
         )
@@ -335,7 +335,7 @@ def _read_task_map(given: Mapping[str, str] | str | None, folder: Path) -> Mappi
         try:
             return msgspec.json.decode(text, type=dict[str, str])
         except msgspec.DecodeError as error:
-            raise UsageError(f"{path} is no table of tasks ({error})", hint='write {"id": "task", …}') from error
+            raise UsageError(f"{path} is not a table of tasks ({error})", hint='write {"id": "task", …}') from error
     found: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
@@ -343,7 +343,7 @@ def _read_task_map(given: Mapping[str, str] | str | None, folder: Path) -> Mappi
         question_id, separator, task = line.partition("\t" if "\t" in line else ",")
         question_id, task = question_id.strip(), task.strip()
         if not separator or not question_id or not task or question_id in found:
-            what = "names this id a second time" if question_id in found else "is no id and task"
+            what = "names this id a second time" if question_id in found else "is not an id and a task"
             raise UsageError(f"{path}, line {number}: {line.strip()!r} {what}", hint="one id and task a line: 17,OCR")
         found[question_id] = task
     return found

@@ -176,7 +176,7 @@ def _read_rows(root: Path, view_id: str, fetched: frozenset[str] | None) -> Iter
             try:
                 values = decode_json(line, f"line {number}")
                 if not isinstance(values, dict):
-                    yield found("malformed_row", name, f"line {number} is no object", view=view_id, line=number)
+                    yield found("malformed_row", name, f"line {number} is not an object", view=view_id, line=number)
                     continue
                 file_name = values.get("file_name")
                 image = image_name(view_id, file_name) if isinstance(file_name, str) else None

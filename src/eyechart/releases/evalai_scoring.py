@@ -59,9 +59,9 @@ def read_submission(path: str) -> dict[str, str]:
         try:
             given = json.load(file, object_pairs_hook=without_duplicates)
         except json.JSONDecodeError as error:
-            raise ValueError(f"the submission is no JSON: {error}") from error
+            raise ValueError(f"the submission is not JSON: {error}") from error
     if not isinstance(given, dict):
-        raise ValueError("the submission is no JSON object from id to letter")  # noqa: TRY004 -- shown to participants
+        raise ValueError("the submission is not a JSON object from id to letter")  # noqa: TRY004 -- shown to participants
     wrong = [name for name, value in given.items() if not isinstance(value, str)]
     if wrong:
         raise ValueError(f"answers must be texts: {', '.join(wrong[:_MOST_NAMES])}")

@@ -80,7 +80,7 @@ def read_head(path: Path) -> Head:
         if stat.S_ISDIR(mode):
             return Head("folder", tuple(sorted(entry.name for entry in path.iterdir())))
         if not stat.S_ISREG(mode):
-            raise BenchmarkError(f"{path} is no file with content", hint="give the path of a file or folder")
+            raise BenchmarkError(f"{path} is not a file with content", hint="give the path of a file or folder")
         with path.open("rb") as file:
             start = file.read(_HEAD)
         return _head_of(path, start)

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from string import ascii_uppercase
 
+from eyechart.benchmarks._cells import plain_text
 from eyechart.benchmarks._foreign_views import known_view
 from eyechart.benchmarks._ids import QuestionIds
-from eyechart.benchmarks._shown_options import plain_text, shown_as
+from eyechart.benchmarks._shown_options import shown_as
 from eyechart.errors import BenchmarkError, UsageError
 from eyechart.registry import unknown_name
 from eyechart.releases.kits import KitRow

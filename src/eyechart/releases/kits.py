@@ -184,7 +184,7 @@ def _json_rows(path: Path) -> Iterator[Row]:
 
 def _object(values: object, place: str) -> dict[str, object]:
     if not isinstance(values, dict):
-        raise BenchmarkError(f"{place} is no JSON object", hint="was the file copied completely?")
+        raise BenchmarkError(f"{place} is not a JSON object", hint="was the file copied completely?")
     return values
 
 

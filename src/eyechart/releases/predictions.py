@@ -135,7 +135,7 @@ def _prediction(row: Row, default_view: str | None, ids: QuestionIds, names: Map
     question_id = ids.find(name, row.place)
     if question_id is None:
         raise BenchmarkError(
-            f"{row.place}: id {str(name)!r} is no question of this benchmark",
+            f"{row.place}: id {str(name)!r} is not a question of this benchmark",
             hint="are these predictions for other data?",
         )
     view = _first(values, VIEW_COLUMNS) or default_view
@@ -149,7 +149,7 @@ def _prediction(row: Row, default_view: str | None, ids: QuestionIds, names: Map
         )
     text = next((values[column] for column in RESPONSE_COLUMNS if column in values), None)
     if text is not None and not isinstance(text, str | int | float):
-        raise BenchmarkError(f"{row.place}: the response is no text", hint="write the model's own words")
+        raise BenchmarkError(f"{row.place}: the response is not a text", hint="write the model's own words")
     if values.get("error") not in (None, "", False) and not str(text or "").strip():
         text = None  # what failed is no empty answer
     return Prediction(

@@ -36,6 +36,7 @@ _LATEX_ESCAPES = {
     REPLACEMENT: "?",
 }
 _LATEX = re.compile("|".join(re.escape(character) for character in _LATEX_ESCAPES))
+_STAR_FIRST = re.compile(r"^( *)\*")
 
 
 def escape_markdown(text: str) -> str:
@@ -55,4 +56,5 @@ def escape_latex(text: str) -> str:
         >>> escape_latex("50 % of a_b")
         '50 \\% of a\\_b'
     """
-    return _LATEX.sub(lambda match: _LATEX_ESCAPES[match.group()], printable(text))
+    escaped = _LATEX.sub(lambda match: _LATEX_ESCAPES[match.group()], printable(text))
+    return _STAR_FIRST.sub(r"\1{*}", escaped)  # a line break before it would take the star for a part of its command

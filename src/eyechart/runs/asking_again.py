@@ -36,7 +36,7 @@ def read_states(text: str) -> tuple[ResponseState, ...]:
     wanted = [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in wanted if name not in names]
     if unknown or not wanted:
-        what = f"{unknown[0]!r} is no state" if unknown else "no state is named"
+        what = f"{unknown[0]!r} is not a state" if unknown else "no state is named"
         raise UsageError(
             f"--ask-again: {what} that can be asked again",
             hint=f"one or more of {', '.join(sorted({*names} - {ResponseState.FILTERED.value}))}; what was not "

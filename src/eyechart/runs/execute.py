@@ -97,7 +97,7 @@ def check_limits(settings: LoopSettings, sampling: Sampling) -> None:
         )
     if sampling.top_p is not None and not 0.0 < sampling.top_p <= 1.0:
         raise UsageError(
-            f"top_p {sampling.top_p:g} is no share of the probability",
+            f"top_p {sampling.top_p:g} is not a share of the probability",
             hint="give --top-p above 0 and up to 1, or not-sent",
         )
 

@@ -86,12 +86,22 @@ def find_or_create(
 
 def newest_unfinished(runs: Path, plan: Plan, again: tuple[ResponseState, ...] = ()) -> RunStore | None:
     """Return the newest run of this plan that lacks answers or estimates, or holds what is asked again, if any."""
-    matching = sorted(
-        ((store.run.created_at, store.folder.name, store) for store in _stores(runs, plan)),
-        key=lambda entry: entry[:2],
-        reverse=True,
+    return next((store for store in _newest_first(runs, plan) if not _is_finished(store, plan, again)), None)
+
+
+def tell_finished(runs: Path, plan: Plan) -> str | None:
+    """Return what to say of a finished run of this plan beside a new one, None where there is none."""
+    done = next((store for store in _newest_first(runs, plan) if _is_finished(store, plan, ())), None)
+    if done is None:
+        return None
+    return (
+        f"all of this was asked before: {done.folder} is finished, and with --out {done.folder} nothing is asked again"
     )
-    return next((store for _, _, store in matching if not _is_finished(store, plan, again)), None)
+
+
+def _newest_first(runs: Path, plan: Plan) -> list[RunStore]:
+    matching = ((store.run.created_at, store.folder.name, store) for store in _stores(runs, plan))
+    return [store for _, _, store in sorted(matching, key=lambda entry: entry[:2], reverse=True)]
 
 
 def folder_name(plan: Plan, now: datetime) -> str:

@@ -5,15 +5,16 @@ from pathlib import Path
 from threading import Lock
 
 from eyechart.errors import RefusedInputError, UnavailableImageError
-from eyechart.images.compose import lay_on_white
+from eyechart.images.compose import is_whole, lay_on_white
 from eyechart.images.decode import MAX_DECODED_PIXELS, MAX_HELD_PIXELS
-from eyechart.images.giga import LargeImage, is_better_read_in_parts, needs_tiles
+from eyechart.images.giga import LargeImage, check_resized_in_parts, is_better_read_in_parts, needs_tiles
 from eyechart.images.hash import file_sha256, pixel_sha256_on_white
 from eyechart.images.pixels import Pixels
 from eyechart.images.png import png_pieces
 from eyechart.images.probe import describe_form
 from eyechart.images.resample import DEFAULT_RESAMPLER
 from eyechart.schema import Box, Composition, DecodePolicy, ImageRef, Picture, Size
+from eyechart.seen.transport import parse_transport
 
 MAX_SENT_FILE_BYTES = 256 << 20
 """A larger file is not read to be sent: no provider takes a tenth of it."""
@@ -43,6 +44,36 @@ def check_held(size: Size) -> None:
             f"a view of {size.n_px:,} pixels: more than {MAX_DECODED_PIXELS:,} are not held at once",
             hint="ask crops or smaller downsamples",
         )
+
+
+def refuse_too_large(picture: Picture, name: str) -> None:
+    """Refuse what will be refused for its size when it is drawn, from its geometry alone; no file is opened.
+
+    Args:
+        picture: A picture of a request.
+        name: Names its file in errors.
+
+    Raises:
+        RefusedInputError: If it has too many pixels to be held, or bytes to be sent.
+        ImageError: If a part of too large a picture is to be resized.
+        UsageError: If its resampler cannot read it in parts: then no view of it can be resized.
+    """
+    image, geometry = picture.image, picture.recipe.geometry
+    if image.size.n_px <= MAX_HELD_PIXELS or not isinstance(geometry, Composition):
+        return
+    if geometry.size == image.size and is_whole(geometry, image.size):
+        check_sendable(image, name)
+    if not needs_tiles(image.size):
+        return
+    check_resized_in_parts(geometry, image.size, picture.recipe.resampler or DEFAULT_RESAMPLER, name)
+    if parse_transport(picture.recipe.transport).jpeg_quality is not None:
+        check_held(picture.size)
+    _check_kept(geometry)
+
+
+def _check_kept(geometry: Composition) -> None:
+    if geometry.kept is not None and geometry.resized is None:
+        check_held(Size(int(geometry.kept.width), int(geometry.kept.height)))
 
 
 class LargeSource:
@@ -123,8 +154,7 @@ class LargeSource:
     def _parts(self, picture: Picture) -> tuple[Size, tuple[int, int], Pixels]:
         geometry = picture.recipe.geometry
         assert isinstance(geometry, Composition)  # noqa: S101 -- see serves
-        if geometry.kept is not None and geometry.resized is None:
-            check_held(Size(int(geometry.kept.width), int(geometry.kept.height)))
+        _check_kept(geometry)
         with self._lock:
             large = self._opened(picture.image, picture.recipe.decode)
             return large.flat_parts(geometry, picture.recipe.resampler or DEFAULT_RESAMPLER)

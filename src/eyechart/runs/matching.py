@@ -140,7 +140,7 @@ def parse_match(text: str) -> MatchDesign:
     if quantity == "tokens" and is_good:
         return MatchDesign("tokens", levels)
     raise UsageError(
-        f"--match {text!r} is no matched design", hint="target-px or tokens, or levels such as target-px=8,16,32"
+        f"--match {text!r} is not a matched design", hint="target-px or tokens, or levels such as target-px=8,16,32"
     )
 
 
@@ -291,7 +291,7 @@ class Matcher:
             scale, unit = level / min(target.width, target.height), "px"
         else:
             if reached.cell_px is None:
-                reason = reached.reason or "its tokens are no grid"
+                reason = reached.reason or "its tokens are not a grid"
                 raise _NoMatchError(view_id, reason)
             scale, unit = reached.cell_px * math.sqrt(level / target.area), "tokens"
         if math.log(scale) > COLLAPSE_LOG_RATIO:
@@ -311,7 +311,7 @@ class Matcher:
         reached = self._gauge(_picture(shown))
         value = self._of(reached)
         if value is None:
-            raise _NoMatchError(view_id, reached.reason or "the model's tokens are no grid")
+            raise _NoMatchError(view_id, reached.reason or "the model's tokens are not a grid")
         return value
 
     def _of(self, reached: Reached) -> float | None:

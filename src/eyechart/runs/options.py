@@ -6,8 +6,9 @@ import msgspec
 
 from eyechart.batching import AsksInBatches, BatchLimits
 from eyechart.benchmarks._options import keeps_its_order
+from eyechart.benchmarks._shown_options import options_in_row, orders_of
 from eyechart.errors import BenchmarkError, UsageError
-from eyechart.kinds import Benchmark, Model, ReadsLetters
+from eyechart.kinds import Benchmark, Model, ReadsLetters, TellsOrder
 from eyechart.opening import open_scorer
 from eyechart.runs.batches import BatchSettings
 from eyechart.runs.choosing import defaults_of
@@ -82,15 +83,34 @@ def _with_price(options: RunOptions, identity: ModelIdentity) -> RunOptions:
     return msgspec.structs.replace(options, price=price, loop=loop)
 
 
+def with_scorer(options: RunOptions, benchmark: Benchmark) -> RunOptions:
+    """Return the options with the plan's or benchmark's scorer, where none is given."""
+    planned = options.registration.scorer if options.registration is not None else None
+    return msgspec.structs.replace(options, scorer=options.scorer or planned or defaults_of(benchmark).scorer)
+
+
+def with_told_order(options: RunOptions, benchmark: Benchmark, model: Model) -> RunOptions:
+    """Return the options with the order in which stored answers say that choices were shown, unless one is given.
+
+    Raises:
+        BenchmarkError: If the options told are not those of the question, or an answer tells another order than others.
+    """
+    if options.plan.orders or not isinstance(model, TellsOrder):
+        return options
+    told = [(place, name, options_in_row(row)) for place, name, row in model.told_options()]
+    if all(shown is None for _, _, shown in told):
+        return options
+    orders = orders_of(told, tuple(benchmark.questions()), has_others=True)
+    return msgspec.structs.replace(options, plan=msgspec.structs.replace(options.plan, orders=orders))
+
+
 def checked(options: RunOptions, benchmark: Benchmark, model: Model, views: Sequence[View]) -> RunOptions:
     """Return the options with the plan's or benchmark's scorer and the model's price, where nothing else is given.
 
     Raises:
         UsageError: If something in them cannot be run with this model.
     """
-    planned = options.registration.scorer if options.registration is not None else None
-    options = msgspec.structs.replace(options, scorer=options.scorer or planned or defaults_of(benchmark).scorer)
-    options = _with_price(options, model.identity)
+    options = _with_price(with_scorer(options, benchmark), model.identity)
     reads_letters = isinstance(model, ReadsLetters) and model.reads_letters
     if options.sampling.score_mode == "logprob" and not reads_letters:
         raise UsageError(
@@ -101,14 +121,25 @@ def checked(options: RunOptions, benchmark: Benchmark, model: Model, views: Sequ
         raise UsageError(
             f"{model.identity.spec} has no batch interface", hint="leave out --batch; openai/… and anthropic/… have one"
         )
+    check_settings(options, views)
+    return options
+
+
+def check_settings(options: RunOptions, views: Sequence[View]) -> None:
+    """Refuse options that can be run with no model.
+
+    Raises:
+        UsageError: If there are such.
+    """
     if options.ask_again and options.where.is_new:
         raise UsageError("a new run holds no error to ask again", hint="leave out --new or --ask-again")
+    if options.shard is not None and options.where.out is None:
+        raise UsageError("shards need a folder that all of them write to", hint="give --out DIR with --shard i/n")
     if options.ray is not None:
         check_ray()
     check_drawing(options.plan)
     check_counts(views, options.plan)
     check_limits(options.loop, options.sampling)
-    return options
 
 
 def check_scorable(questions: Sequence[Question], scorer_id: str) -> None:

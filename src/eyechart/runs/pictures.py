@@ -9,8 +9,9 @@ from typing import Literal
 from eyechart.errors import BenchmarkError, HubError, ImageError, UnavailableImageError
 from eyechart.images.cache import DecodedCache
 from eyechart.images.compose import compose, is_whole, resize
-from eyechart.images.decode import MAX_HELD_PIXELS, decode, has_end, is_standing
+from eyechart.images.decode import MAX_HELD_PIXELS, decode, is_standing
 from eyechart.images.encode import JpegSettings, encode_composition, encode_jpeg, encode_png
+from eyechart.images.ends import has_end
 from eyechart.images.files import read_whole
 from eyechart.images.grid_canvas import HRSCENE_JPEG
 from eyechart.images.hash import pixel_sha256

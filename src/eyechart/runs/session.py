@@ -10,9 +10,8 @@ from pathlib import Path
 import msgspec
 
 from eyechart.batching import AsksInBatches
-from eyechart.benchmarks._shown_options import options_in_row, orders_of
 from eyechart.errors import EyechartError, UsageError
-from eyechart.kinds import Benchmark, Model, Prompt, ReviewsPlan, TakesGold, TakesSizes, TellsOrder
+from eyechart.kinds import Benchmark, Model, Prompt, ReviewsPlan, TakesGold, TakesSizes
 from eyechart.opening import DEFAULT_SCORER, open_scorer
 from eyechart.releases.fitness import check_collection
 from eyechart.runs.answers import ASKED_AGAIN, CARRIED, GENERATION, as_it_ended, stale_ids
@@ -23,7 +22,7 @@ from eyechart.runs.event_loop import run_async
 from eyechart.runs.execute import Asker, read_identity, utc_now, writer_name
 from eyechart.runs.files import read_records
 from eyechart.runs.final_errors import keep_final_errors
-from eyechart.runs.folders import Origin, find_or_create
+from eyechart.runs.folders import Destination, Origin, find_or_create, tell_finished
 from eyechart.runs.foresight import Foresight, fit_for, foresee, told_rule
 from eyechart.runs.gold import told_answer
 from eyechart.runs.later_plans import RUN_FILE, change_between, matching_contents
@@ -37,6 +36,7 @@ from eyechart.runs.options import (
     checked,
     expected_cost,
     orders_kept,
+    with_told_order,
 )
 from eyechart.runs.outcome import UNANSWERABLE, Asked, Outcome
 from eyechart.runs.pictures import PictureSource
@@ -52,7 +52,7 @@ from eyechart.runs.so_far import ScoringListener, with_scores
 from eyechart.runs.spending import OthersSpending, Spending, earlier_dollars
 from eyechart.runs.store import AnswerWriter, RunStore
 from eyechart.runs.summarise import summarise
-from eyechart.runs.unreadable import fault_of, tell_unreadable
+from eyechart.runs.unreadable import fault_of, tell_too_large, tell_unreadable
 from eyechart.runs.versions import read_versions
 from eyechart.runs.writers import check_alone
 from eyechart.schema import JsonObject, ModelIdentity, Request, Response, Seen, View
@@ -91,7 +91,7 @@ def run_benchmark(
         KeyboardInterrupt: On Ctrl-C, with a clean store.
     """
     options, listener = options or RunOptions(), listener or Silent()
-    options = checked(_with_told_order(options, benchmark, model), benchmark, model, views)
+    options = checked(with_told_order(options, benchmark, model), benchmark, model, views)
     scorer, mode = open_scorer(options.scorer or DEFAULT_SCORER)
     asked = _ask_all(benchmark, model, views, prompt, options=options, listener=listener)
     scorer_id = score_run(asked.store, scorer, mode)
@@ -120,28 +120,13 @@ def ask_shard(
     """Ask one part of a run, beside any number of other writers; nothing is scored.
 
     Raises:
-        UsageError: If the options name no shard or no folder.
+        UsageError: If the options name no shard, or no folder.
         EyechartError: If something is wrong that concerns the whole run.
     """
-    if options.shard is None or options.where.out is None:
-        raise UsageError("shards need a folder that all of them write to", hint="give --out DIR with --shard i/n")
-    options = checked(_with_told_order(options, benchmark, model), benchmark, model, views)
+    if options.shard is None:
+        raise UsageError("no shard is named", hint="give --shard i/n")
+    options = checked(with_told_order(options, benchmark, model), benchmark, model, views)
     return _ask_all(benchmark, model, views, prompt, options=options, listener=listener or Silent())
-
-
-def _with_told_order(options: RunOptions, benchmark: Benchmark, model: Model) -> RunOptions:
-    """Return the options with the order in which stored answers say that choices were shown, unless one is given.
-
-    Raises:
-        BenchmarkError: If the options told are not those of the question, or an answer tells another order than others.
-    """
-    if options.plan.orders or not isinstance(model, TellsOrder):
-        return options
-    told = [(place, name, options_in_row(row)) for place, name, row in model.told_options()]
-    if all(shown is None for _, _, shown in told):
-        return options
-    orders = orders_of(told, tuple(benchmark.questions()), has_others=True)
-    return msgspec.structs.replace(options, plan=msgspec.structs.replace(options.plan, orders=orders))
 
 
 def _ask_all(
@@ -209,6 +194,8 @@ class _Session:
     ) -> None:
         shown = ((request.question_id, request.pictures) for request in plan.requests)
         unreadable = tell_unreadable(shown, len(plan.questions))
+        if model.reads == "pixels":
+            unreadable += tell_too_large((one.question_id, one.condition, one.pictures) for one in plan.requests)
         self._benchmark, self._model = benchmark, model
         self._options, self._listener = options, with_scores(listener, options.scorer or DEFAULT_SCORER, plan.questions)
         n_plans = _count_plans(options.where.out)
@@ -231,7 +218,10 @@ class _Session:
         self.n_asked = 0
         self.n_open = sum(self._is_open(request) for request in plan.requests)
         self._listener.began(self._beginning(has_prediction=ahead.is_known))
-        for line in (*self._growth(n_plans), *unreadable):
+        finished = None
+        if options.where == Destination(runs=options.where.runs) and not self.is_resumed and model.reads == "pixels":
+            finished = tell_finished(options.where.runs, plan)
+        for line in (*self._growth(n_plans), *unreadable, *([finished] if finished else [])):
             self._listener.noted(line)
         if isinstance(self._listener, ScoringListener) and self._index.rows:
             self._listener.judge_earlier(filter(self._is_fresh, plan.requests), self.store.responses(self._index))

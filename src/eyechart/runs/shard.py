@@ -29,7 +29,7 @@ def read_shard(text: str) -> Shard:
     """
     number, separator, n_shards = text.partition("/")
     if not (separator and number.isdecimal() and n_shards.isdecimal()) or not 1 <= int(number) <= int(n_shards):
-        raise UsageError(f"--shard {text!r} is no part of a run", hint="write i/n with i from 1 to n, such as 2/8")
+        raise UsageError(f"--shard {text!r} is not a part of a run", hint="write i/n with i from 1 to n, such as 2/8")
     return Shard(int(number), int(n_shards))
 
 
@@ -39,9 +39,14 @@ def ids_of(shard: Shard | None, questions: Iterable[Question], requests: Iterabl
     Pictures are dealt out in the order of the questions, so shards differ by one picture at most; the parts of one
     number of shards are disjoint and together everything.
     """
+    own = questions_of(shard, questions)
+    return None if own is None else frozenset(one.id for one in requests if one.question_id in own)
+
+
+def questions_of(shard: Shard | None, questions: Iterable[Question]) -> frozenset[str] | None:
+    """Return the ids of a shard's questions, as ``ids_of`` deals them out."""
     if shard is None:
         return None
     pictures: dict[str, int] = {}
     of_question = {one.id: pictures.setdefault(one.image.file_sha256, len(pictures)) for one in questions}
-    wanted = shard.number - 1
-    return frozenset(one.id for one in requests if of_question[one.question_id] % shard.n_shards == wanted)
+    return frozenset(name for name, place in of_question.items() if place % shard.n_shards == shard.number - 1)

@@ -327,7 +327,7 @@ def create_store(folder: Path, run: Run, plan: Plan, seen: Iterable[Seen]) -> Ru
     """
     if (folder / RUN_FILE).is_file():  # another writer has just made it
         return open_store(folder, plan)
-    _check_ours(folder)
+    check_ours(folder)
     files: tuple[tuple[str, Iterable[Record]], ...] = (
         ("questions.jsonl", plan.questions),
         ("views.jsonl", plan.view_images),
@@ -368,17 +368,7 @@ def grow_store(folder: Path, run: Run, plan: Plan, seen: Iterable[Seen]) -> RunS
     store = RunStore(folder)
     if store.is_of(plan):
         return store
-    stored = store.run
-    others = [name for name in _differences(stored, plan) if name not in {"benchmark", "questions"}]
-    same_source = (stored.benchmark.name, stored.benchmark.options) == (run.benchmark.name, run.benchmark.options)
-    if not same_source or stored.limit != run.limit or others or _design(stored) != _design(run):
-        raise _another_run(folder, _differences(stored, plan))
-    most = max((len(question.choices) for question in store.questions()), default=1) or 1
-    if min(plan.options.rotations, most) != stored.n_rotations:
-        raise _another_run(folder, ["orders of the choices"])
-    known = {content_of(request) for request in store.requests()}
-    if not any(content_of(request) in known for request in plan.requests):
-        raise _another_run(folder, ["pictures or questions"])
+    check_growth(store, run, plan)
     later = LaterPlan(
         number=0,
         previous_sha256="",
@@ -392,6 +382,27 @@ def grow_store(folder: Path, run: Run, plan: Plan, seen: Iterable[Seen]) -> RunS
     )
     add_plan(folder, plan, later, seen)
     return open_store(folder, plan)
+
+
+def check_growth(store: RunStore, run: Run, plan: Plan) -> None:
+    """Refuse a plan that a run folder cannot grow to, as ``grow_store`` does; nothing is written.
+
+    Raises:
+        StoreError: If the folder holds another run.
+    """
+    if store.is_of(plan):
+        return
+    stored, folder = store.run, store.folder
+    others = [name for name in _differences(stored, plan) if name not in {"benchmark", "questions"}]
+    same_source = (stored.benchmark.name, stored.benchmark.options) == (run.benchmark.name, run.benchmark.options)
+    if not same_source or stored.limit != run.limit or others or _design(stored) != _design(run):
+        raise _another_run(folder, _differences(stored, plan))
+    most = max((len(question.choices) for question in store.questions()), default=1) or 1
+    if min(plan.options.rotations, most) != stored.n_rotations:
+        raise _another_run(folder, ["orders of the choices"])
+    known = {content_of(request) for request in store.requests()}
+    if not any(content_of(request) in known for request in plan.requests):
+        raise _another_run(folder, ["pictures or questions"])
 
 
 def _another_run(folder: Path, differences: Sequence[str]) -> StoreError:
@@ -425,8 +436,12 @@ def _differences(run: Run, plan: Plan) -> list[str]:
     return [name for name, (stored, planned) in pairs.items() if stored != planned]
 
 
-def _check_ours(folder: Path) -> None:
-    """Refuse a folder with files that no run has written."""
+def check_ours(folder: Path) -> None:
+    """Refuse a folder with files that no run has written.
+
+    Raises:
+        StoreError: If there are such, or it is a file.
+    """
     if not folder.exists():
         return
     if not folder.is_dir():
@@ -438,7 +453,7 @@ def _check_ours(folder: Path) -> None:
     ]
     if foreign and not (folder / RUN_FILE).is_file():
         raise StoreError(
-            f"{folder} is no run folder and holds other files, among them {min(foreign)}",
+            f"{folder} is not a run folder and holds other files, among them {min(foreign)}",
             hint="give --out a new or empty folder",
         )
 

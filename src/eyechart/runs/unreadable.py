@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from eyechart.errors import BenchmarkError
+from eyechart.errors import BenchmarkError, ImageError, RefusedInputError
+from eyechart.runs.large_pictures import refuse_too_large
 from eyechart.schema import Picture, Question
 
 _MOST_KINDS, _MOST_NAMED = 8, 3
@@ -47,6 +48,50 @@ def tell_unreadable(shown: Iterable[tuple[str, Sequence[Picture]]], n_questions:
     return (f"{told}; it counts as missing:", *(f"  {kind}" for kind in kinds))
 
 
+def fault_of_size(pictures: Iterable[Picture], place: str) -> str | None:
+    """Return why one of a request's pictures is too large to be sent, None if all can be.
+
+    Raises:
+        UsageError: If another setting would show it.
+    """
+    for picture in pictures:
+        try:
+            refuse_too_large(picture, place)
+        except (RefusedInputError, ImageError) as error:
+            return error.message
+    return None
+
+
+def tell_too_large(shown: Iterable[tuple[str, str, Sequence[Picture]]]) -> tuple[str, ...]:
+    """Say which requests will not be sent because a picture is too large: how many, and the first of each kind.
+
+    Args:
+        shown: Id of the question, condition and pictures, for every view of every question.
+
+    Returns:
+        Lines for the reader, none where every picture can be sent.
+
+    Raises:
+        UsageError: If another setting would show a picture.
+    """
+    kinds: dict[str, dict[str, None]] = {}
+    places = set[str]()
+    for question_id, condition, pictures in shown:
+        place = f"question {question_id} under {condition}"  # once, however often it is asked
+        places.add(place)
+        fault = fault_of_size(pictures, f"question {question_id}") if fault_of(pictures) is None else None
+        if fault is not None:
+            kinds.setdefault(fault.removeprefix(f"question {question_id}: "), {})[place] = None
+    if not kinds:
+        return ()
+    n = sum(map(len, kinds.values()))
+    are, they = ("is", "it") if n == 1 else ("are", "they")
+    return (
+        f"{n} of {len(places)} pictures {are} not sent, because {they} {are} too large; missing for good:",
+        *(f"  {_counted(fault, list(named))}" for fault, named in kinds.items()),
+    )
+
+
 def refuse_unreadable(questions: Iterable[Question]) -> None:
     """Refuse pictures that cannot be read, where views of all of them are to be made.
 
@@ -68,9 +113,10 @@ def _by_kind(faults: dict[str, str]) -> list[str]:
     for question_id, fault in faults.items():
         name, _, reason = fault.partition(": ")
         kinds.setdefault(reason, []).append(f"{name} (question {question_id})")
-    lines = [
-        f"{len(named)} × {reason}: {', '.join(named[:_MOST_NAMED])}{', …' if len(named) > _MOST_NAMED else ''}"
-        for reason, named in kinds.items()
-    ]
+    lines = [_counted(reason, named) for reason, named in kinds.items()]
     n_more = len(lines) - _MOST_KINDS
     return lines if n_more <= 0 else [*lines[:_MOST_KINDS], f"and {n_more} more kinds of faults"]
+
+
+def _counted(reason: str, named: Sequence[str]) -> str:
+    return f"{len(named)} × {reason}: {', '.join(named[:_MOST_NAMED])}{', …' if len(named) > _MOST_NAMED else ''}"

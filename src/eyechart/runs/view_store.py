@@ -88,7 +88,7 @@ class ViewStore:
 
     def _content(self, pixel_sha256: str) -> Path:
         if not (pixel_sha256.isalnum() and pixel_sha256.isascii()):
-            raise StoreError(f"{pixel_sha256!r} is no pixel hash", hint="remove the folder of the view store")
+            raise StoreError(f"{pixel_sha256!r} is not a pixel hash", hint="remove the folder of the view store")
         return self._folder / "pixels" / pixel_sha256[:_N_NAME] / f"{pixel_sha256}.png"
 
     def _name(self, recipe_key: str) -> Path:

@@ -31,13 +31,13 @@ class Asking(Value, frozen=True, kw_only=True):
     Args:
         n_calls: Requests, repeats included.
         text_tokens: Of all prompts, estimated from their length.
-        n_repeats: How often everything is asked.
+        n_repeats: How often each picture is sent, on average; in several orders of the options too.
         assumed: What is assumed of every call.
     """
 
     n_calls: int
     text_tokens: int
-    n_repeats: int = 1
+    n_repeats: float = 1
     assumed: Costing = Costing()
 
 
@@ -65,16 +65,16 @@ class Cost(Value, frozen=True, kw_only=True):
     price: Price | None
 
 
-def asking_of(n_calls: int, n_characters: int, assumed: Costing | None = None, n_repeats: int = 1) -> Asking:
-    """Return how much is asked if so many calls with prompts of so many characters together are made repeatedly.
+def asking_of(n_calls: int, n_characters: int, assumed: Costing | None = None, *, n_repeats: float = 1) -> Asking:
+    """Return how much is asked by so many calls with prompts of so many characters together.
 
     Example:
-        >>> asking_of(10, 4000, n_repeats=2).text_tokens
+        >>> asking_of(20, 8000, n_repeats=2).text_tokens
         2000
     """
     return Asking(
-        n_calls=n_calls * n_repeats,
-        text_tokens=math.ceil(n_characters / _CHARACTERS_PER_TOKEN) * n_repeats,
+        n_calls=n_calls,
+        text_tokens=math.ceil(n_characters / _CHARACTERS_PER_TOKEN),
         n_repeats=n_repeats,
         assumed=assumed or Costing(),
     )
@@ -97,16 +97,16 @@ def cost_of(
         >>> cost_of(asking, Price(input=2.0, output=10.0), image_tokens=1_400_000, most_bytes=0).usd
         4.0
     """
-    n_answered = asking.n_calls - n_refused * asking.n_repeats
+    n_answered = asking.n_calls - round(n_refused * asking.n_repeats)
     answers = n_answered * asking.assumed.answer_tokens
-    images = None if image_tokens is None else image_tokens * asking.n_repeats
+    images = None if image_tokens is None else round(image_tokens * asking.n_repeats)
     usd = None if price is None or images is None else price.of(images + asking.text_tokens, answers)
     return Cost(
         n_calls=asking.n_calls,
         image_tokens=images,
         text_tokens=asking.text_tokens,
         answer_tokens=answers,
-        most_upload_bytes=most_bytes * asking.n_repeats,
+        most_upload_bytes=round(most_bytes * asking.n_repeats),
         hours=asking.n_calls * asking.assumed.seconds_per_call / asking.assumed.concurrency / 3600,
         usd=usd,
         price=price,

@@ -82,7 +82,7 @@ def parse_price(text: str) -> Price:
     except ValueError:
         numbers = []
     if len(numbers) != _N_PRICES or not all(0 <= number < float("inf") for number in numbers):
-        raise UsageError(f"price {text!r} is no INPUT,OUTPUT", hint="US dollars a million tokens, for example 2.5,10")
+        raise UsageError(f"price {text!r} is not INPUT,OUTPUT", hint="US dollars a million tokens, for example 2.5,10")
     return Price(input=numbers[0], output=numbers[1])
 
 

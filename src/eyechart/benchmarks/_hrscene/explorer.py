@@ -224,7 +224,9 @@ def _question(row: _Row, place: str) -> Question:
     choices = _choices(row, place)
     letters = ascii_uppercase[: len(choices)]
     if len(row.answer) != 1 or row.answer not in letters:
-        raise BenchmarkError(f"{place}: the answer {row.answer!r} is no option of {letters}", hint="one capital letter")
+        raise BenchmarkError(
+            f"{place}: the answer {row.answer!r} is not an option of {letters}", hint="one capital letter"
+        )
     return Question(
         id=row.id,
         benchmark="hrscene",

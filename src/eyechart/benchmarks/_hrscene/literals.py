@@ -51,7 +51,7 @@ def read_assignments(content: bytes, place: str) -> tuple[Assignment, ...]:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise BenchmarkError(f"{place} is no UTF-8 text", hint="save it as UTF-8") from error
+        raise BenchmarkError(f"{place} is not UTF-8 text", hint="save it as UTF-8") from error
     reader = _Reader(text, place)
     found = []
     while not reader.is_at_end():
@@ -171,7 +171,7 @@ class _Reader:
             return ""
         elif sign not in "ux123456789":
             return _ESCAPED.get(sign, sign)
-        raise BenchmarkError(f"{self._here()}: {match[0]!r} is no escape", hint="is the file whole?")
+        raise BenchmarkError(f"{self._here()}: {match[0]!r} is not an escape", hint="is the file whole?")
 
     def _peek(self) -> str:
         """Skip spaces and comments, and return the next sign; empty at the end."""
@@ -199,7 +199,7 @@ class _Reader:
 
     def _refuse(self) -> NoReturn:
         shown = self._text[self._at : self._at + _N_SHOWN].split("\n")[0]
-        what = f"{shown!r} is no data" if shown else "the file ends too early"
+        what = f"{shown!r} is not data" if shown else "the file ends too early"
         raise BenchmarkError(
             f"{self._here()}: {what}", hint="only names with literals are read, name = …; nothing of the file is run"
         )
