@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cyclopts import Group, Parameter
 
@@ -21,6 +21,24 @@ if TYPE_CHECKING:
 
 _Study = Group("Study", sort_key=4)
 _PAIR = 2
+
+
+class Asked(NamedTuple):
+    """What other flags of ``check`` say of a study: who is asked which questions, and how.
+
+    Args:
+        models: As provider/name.
+        limit: Number of questions drawn; None asks all.
+        transport: Id of the transport policy.
+        match: Id of a matched design, None for plain views.
+        ask_again: States of final errors that may be asked again.
+    """
+
+    models: tuple[str, ...]
+    limit: int | None
+    transport: str
+    match: str | None = None
+    ask_again: tuple[str, ...] = ()
 
 
 @Parameter(name="*")
@@ -54,8 +72,22 @@ class StudyFlags:
     alpha: Annotated[float, Parameter(group=_Study, help="Error rate of the family.")] = 0.05
     power: Annotated[float, Parameter(group=_Study, help="Chance to detect the effect.")] = 0.8
     study_correction: Annotated[Correction, Parameter(group=_Study, help="Correction over the hypotheses.")] = "holm"
-    study_prompt: Annotated[str, Parameter(group=_Study, help="Prompt of the plan.")] = "letter_normalized"
-    study_scorer: Annotated[str, Parameter(group=_Study, help="Scorer of the plan.")] = "option_letter"
+    study_prompt: Annotated[
+        str | None, Parameter(group=_Study, help="Prompt of the plan; the benchmark's own if left out.")
+    ] = None
+    study_scorer: Annotated[
+        str | None, Parameter(group=_Study, help="Scorer of the plan; the benchmark's own if left out.")
+    ] = None
+    seed: Annotated[int, Parameter(group=_Study, help="Seed of the choice under --limit.")] = 0
+    may_grow: Annotated[
+        bool,
+        Parameter(
+            group=_Study,
+            negative="",
+            show_default=False,
+            help="The plan allows questions to be mended, added or removed while the run goes on.",
+        ),
+    ] = False
     repeats: Annotated[int, Parameter(group=_Study, help="Repeats, for the cost.")] = 1
     grid: Annotated[
         int | None, Parameter(group=_Study, help="Cells a side of a needle grid: how many base samples it needs.")
@@ -67,9 +99,7 @@ class StudyFlags:
         asked = (self.write_plan, self.effect, self.margin, self.discordance, self.pilot, self.grid)
         return bool(self.hypothesis) or any(value is not None for value in asked)
 
-    def show(
-        self, benchmark: "Benchmark", views: "Sequence[View]", limit: int | None, *, match: str | None, json: bool
-    ) -> int:
+    def show(self, benchmark: "Benchmark", views: "Sequence[View]", asked: Asked, *, json: bool) -> int:
         """Print what the study can detect, and write its plan if a file is named; no model is asked.
 
         In a matched design the questions that some view cannot show at every level are not asked. Which these are says
@@ -79,6 +109,7 @@ class StudyFlags:
         from eyechart.runs.study import StudyOptions, study_power
         from eyechart.views import format_view
 
+        match = asked.match
         if match is None:
             view_of = {format_view(view): format_view(view) for view in views}
         else:
@@ -87,7 +118,7 @@ class StudyFlags:
             view_of = parse_match(match).conditions(views)
             say(f"--match {match}: questions that cannot be matched are not asked, so that n may be smaller")
         names = list(view_of)
-        questions = choose_questions(tuple(benchmark.questions()), limit, 0)
+        questions = choose_questions(tuple(benchmark.questions()), asked.limit, self.seed)
         hypotheses = self._hypotheses(view_of)
         options = StudyOptions(
             alpha=self.alpha,
@@ -99,13 +130,13 @@ class StudyFlags:
             grid=self.grid,
         )
         pairs = [(one.condition, one.baseline) for one in hypotheses]
-        study = study_power(questions, pairs, options, self._pilot())
+        study = study_power(questions, pairs, options, self._pilot(benchmark))
         if json:
             print_json(study)
         else:
             _show_power(study, self.effect)
         if self.write_plan is not None:
-            self._write(benchmark, questions, names, hypotheses, study)
+            self._write(benchmark, questions, names, hypotheses, study, asked)
         return 0
 
     def _hypotheses(self, view_of: "Mapping[str, str]") -> "tuple[Hypothesis, ...]":
@@ -127,15 +158,16 @@ class StudyFlags:
             found.append(Hypothesis(condition=pair[0], baseline=pair[1], name=name))
         return tuple(found)
 
-    def _pilot(self) -> "RunTable | None":
+    def _pilot(self, benchmark: "Benchmark") -> "RunTable | None":
         if self.pilot is None:
             return None
         from eyechart.opening import open_scorer
         from eyechart.runs.cells import read_table
+        from eyechart.runs.choosing import defaults_of
         from eyechart.runs.score import judge, scorer_id_of
         from eyechart.runs.store import RunStore
 
-        scorer, mode = open_scorer(self.study_scorer)
+        scorer, mode = open_scorer(self.study_scorer or defaults_of(benchmark).scorer)
         store = RunStore(self.pilot)
         return read_table(store, scorer_id_of(scorer, mode), judge(store, scorer, mode))
 
@@ -146,17 +178,19 @@ class StudyFlags:
         views: list[str],
         hypotheses: "Sequence[Hypothesis]",
         study: "StudyPower",
+        asked: Asked,
     ) -> None:
         import datetime
 
         import msgspec
 
         from eyechart.opening import open_prompt, open_scorer
+        from eyechart.runs.choosing import defaults_of
         from eyechart.runs.registration import PlanTerms, make_plan, write_plan
         from eyechart.runs.score import scorer_id_of
 
-        prompt = open_prompt(self.study_prompt)
-        scorer, mode = open_scorer(self.study_scorer)
+        prompt = open_prompt(self.study_prompt or defaults_of(benchmark).prompt)
+        scorer, mode = open_scorer(self.study_scorer or defaults_of(benchmark).scorer)
         planned = [
             msgspec.structs.replace(one, margin=self.margin, discordance=power.discordance, detectable=power.detectable)
             for one, power in zip(hypotheses, study.pairs, strict=True)
@@ -167,6 +201,13 @@ class StudyFlags:
             alpha=self.alpha,
             power=self.power,
             correction=self.study_correction,
+            models=asked.models,
+            limit=asked.limit,
+            seed=self.seed,
+            repeats=self.repeats,
+            transport=asked.transport,
+            ask_again=asked.ask_again,
+            may_grow=self.may_grow,
         )
         now = datetime.datetime.now(tz=datetime.UTC)
         plan = make_plan(benchmark.identity, questions, views, planned, terms=terms, now=now)
@@ -174,6 +215,8 @@ class StudyFlags:
         write_plan(plan, path)
         counted = "1 hypothesis" if len(planned) == 1 else f"{len(planned)} hypotheses"
         say(f"plan: {path}, {counted}, sha256 {plan.sha256[:12]}…; ask with run … --plan")
+        if not plan.models:
+            say("the plan names no model, so it holds for whichever is asked; name it with --model")
 
 
 def _show_power(study: "StudyPower", effect: float | None) -> None:

@@ -20,7 +20,7 @@ from eyechart.cli._flags import (
 )
 from eyechart.cli._output import Json, print_json, say
 from eyechart.cli._picture_flags import PictureFlags
-from eyechart.cli._study import StudyFlags
+from eyechart.cli._study import Asked, StudyFlags
 from eyechart.errors import UsageError
 
 if TYPE_CHECKING:
@@ -53,7 +53,10 @@ def check(
     out: Annotated[Path | None, Parameter(help="Run folder to look at, with --ask-again.")] = None,
     ask_again: Annotated[
         str | None,
-        Parameter(help="Count the final errors of --out that run --ask-again would ask again, and what that costs."),
+        Parameter(
+            help="Count the final errors of --out that run --ask-again would ask again, and what that costs; with "
+            "--write-plan, the states that the plan allows to be asked again."
+        ),
     ] = None,
     allow_faults: Annotated[
         bool, Parameter(negative="", show_default=False, help="Look also at a collection that has errors.")
@@ -79,6 +82,7 @@ def check(
     from eyechart.cli._run_line import RunLine
     from eyechart.cli._seen_table import show_seen
     from eyechart.cli.run import choose_views
+    from eyechart.runs.asking_again import read_states
     from eyechart.runs.checking import check_benchmark, refuse_as_run
     from eyechart.runs.options import RunOptions
     from eyechart.runs.plan_options import PlanOptions
@@ -89,7 +93,7 @@ def check(
 
     load_plugins(plugin)
     cost_flags.check()
-    again = _again(out, ask_again)
+    again = None if study_flags.write_plan is not None and out is None else _again(out, ask_again)
     option = with_hidden(option, benchmark, allow_hidden=allow_hidden)
     opened = open_named_benchmark(benchmark, data, option, boxes)
     named, _ = choose_views(opened, views)
@@ -102,13 +106,21 @@ def check(
         transport=parse_transport(picture_flags.transport).id,
         match=picture_flags.match_id(),
         limit=limit,
+        seed=study_flags.seed,
         repeats=study_flags.repeats,
     )
     rules = (*picture_flags.own_rules(), *models.rules)
     costing = cost_flags.costing()
     refuse_as_run(opened, named, models.opened, RunOptions(plan=planned, rules=rules, allows_faults=allow_faults))
     if study_flags.is_used:
-        return study_flags.show(opened, named, limit, match=picture_flags.match_id(), json=json)
+        asked = Asked(
+            models=tuple(one.identity.spec for one in models.opened),
+            limit=limit,
+            transport=planned.transport,
+            match=planned.match,
+            ask_again=() if ask_again is None else tuple(state.value for state in read_states(ask_again)),
+        )
+        return study_flags.show(opened, named, asked, json=json)
     table = check_benchmark(
         opened,
         named,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from math import inf
 
 import msgspec
 
@@ -10,6 +11,8 @@ from eyechart.runs.registration import StudyPlan, hash_ids
 from eyechart.schema import Run
 
 _SHOWN_LETTERS = 12
+# Models whose answers were given before the run, at times that nobody recorded.
+_GIVEN_BEFORE = frozenset({"replay", "imported"})
 
 
 class KeptPlan(msgspec.Struct, frozen=True):
@@ -51,7 +54,9 @@ def judge_plan(plan: StudyPlan, copy: StudyPlan | None, table: RunTable, scorer:
         table: The run, with its own names.
         scorer: Scorer of the results.
     """
-    return KeptPlan(tuple(_against(plan, copy, table)), (*_setting_departures(plan, table.run), *_departures(plan, table, scorer)))
+    return KeptPlan(
+        tuple(_against(plan, copy, table)), (*_setting_departures(plan, table.run), *_departures(plan, table, scorer))
+    )
 
 
 def foresee_departures(plan: StudyPlan, run: Run) -> tuple[str, ...]:
@@ -68,9 +73,11 @@ def _against(plan: StudyPlan, copy: StudyPlan | None, table: RunTable) -> Iterab
         yield _CHANGED
     begun = list(_begun_with(plan, table.run))
     yield from begun
-    if copy is not None and copy.sha256 != plan.sha256 and not begun:
+    if copy is not None and copy.sha256 != plan.sha256 and not begun and not plan.is_changed:
         yield "the run folder keeps another plan"
-    if (first := _first_answer(table)) is not None:
+    if table.run.model.provider in _GIVEN_BEFORE:
+        yield "the answers were read from a file, so nothing tells whether the plan is older than they are"
+    elif (first := _first_answer(table)) is not None:
         if (is_older := _is_older(plan.written_at, first)) is None:
             yield f"nothing tells whether the plan is older than the first answer: {plan.written_at!r}, {first!r}"
         elif not is_older:
@@ -81,7 +88,7 @@ def _begun_with(plan: StudyPlan, run: Run) -> Iterable[str]:
     """Say that the run was begun without this plan; an edited plan is told apart by its own hash."""
     if run.plan_sha256 is None:
         yield "the run was started without a plan: run.json holds the hash of none"
-    elif run.plan_sha256 != plan.sha256:
+    elif run.plan_sha256 != plan.content_sha256 and not plan.is_changed:
         yield "the run was started with another plan"
 
 
@@ -158,10 +165,15 @@ def _asked_again(table: RunTable, allowed: Iterable[str]) -> Mapping[str, int]:
 
 
 def _first_answer(table: RunTable) -> str | None:
-    """Return when the first answer came; its texts are compared as times, since zones may differ."""
+    """Return when the first answer came; a time that cannot be read, or has no zone, comes before all others."""
     endings = (cell.ending for cell in table.cells.values())
     told = [ending.finished_at for ending in endings if ending is not None and ending.finished_at]
-    return min(told, key=lambda text: (_time(text) or datetime.min).timestamp() if _time(text) else 0.0, default=None)
+    return min(told, key=_seconds, default=None)
+
+
+def _seconds(text: str) -> float:
+    found = _time(text)
+    return -inf if found is None else found.timestamp()
 
 
 def _is_older(written: str, answered: str) -> bool | None:
