@@ -7,10 +7,13 @@ Seeds are in the script. Everything goes through ``eyechart.stats.gate``.
 """
 
 import sys
+from collections.abc import Sequence
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
+from eyechart.stats.arrays import Floats
 from eyechart.stats.clusters import find_clusters
 from eyechart.stats.gate import GateTable, foresee_gate, gate_gaps, judge_gate, verdict_of
 from eyechart.stats.missing import ScoreBounds, bounds_from
@@ -23,8 +26,19 @@ SHAPES = ("only losses", "losses and gains", "correlated in a picture")
 BOUND = 0.05
 
 
-def draw(rng, n, n_views, size, loss, shape):
+class Layout(NamedTuple):
+    """What is simulated: how many questions and views, questions a picture, share missing, and where runs differ."""
+
+    n: int
+    n_views: int
+    size: int
+    missing: float
+    shape: str
+
+
+def draw(rng: np.random.Generator, layout: Layout, loss: float) -> tuple[Floats, Floats]:
     """Return (n, n_views) scores of old and of new, whose mean difference is −loss under every view."""
+    n, n_views, size, _, shape = layout
     pictures = -(-n // size)
     ease = np.repeat(rng.beta(4.0, 1.5, pictures), size)[:n, None]
     old = (rng.random((n, n_views)) < ease).astype(float)
@@ -40,44 +54,45 @@ def draw(rng, n, n_views, size, loss, shape):
     return old, new
 
 
-def hidden(rng, scores, share):
+def hidden(rng: np.random.Generator, scores: Floats, share: float) -> ScoreBounds:
     """Return bounds of scores of which a share is missing at random."""
     return bounds_from(scores, rng.random(scores.shape) >= share)
 
 
-def stacked(pairs):
+def stacked(pairs: Sequence[ScoreBounds]) -> ScoreBounds:
     """Return bounds of several replicates side by side: (n, n_replicates, n_views)."""
     return ScoreBounds(*(np.stack([getattr(one, name) for one in pairs], axis=1) for name in ScoreBounds._fields))
 
 
-def rates(rng, n_replicates, *, n, n_views, size, loss, missing, shape, margins):
+def rates(
+    rng: np.random.Generator, n_replicates: int, layout: Layout, loss: float, margins: tuple[float, float]
+) -> tuple[float, float]:
     """Return the shares of replicates that pass and that fail."""
-    drawn = [draw(rng, n, n_views, size, loss, shape) for _ in range(n_replicates)]
-    old = stacked([hidden(rng, one, missing) for one, _ in drawn])
-    new = stacked([hidden(rng, other, missing) for _, other in drawn])
+    drawn = [draw(rng, layout, loss) for _ in range(n_replicates)]
+    old = stacked([hidden(rng, one, layout.missing) for one, _ in drawn])
+    new = stacked([hidden(rng, other, layout.missing) for _, other in drawn])
     gap = gate_gaps(new, old)
-    limit = -np.array([margins[0], *([margins[1]] * n_views if n_views > 1 else [])])
-    table = judge_gate(gap, find_clusters(np.arange(n) // size), limit)
+    limit = -np.array([margins[0], *([margins[1]] * layout.n_views if layout.n_views > 1 else [])])
+    table = judge_gate(gap, find_clusters(np.arange(layout.n) // layout.size), limit)
     verdicts = [verdict_of(GateTable(*(field[at] for field in table)), 1.0)[0] for at in range(n_replicates)]
     return verdicts.count("pass") / n_replicates, verdicts.count("fail") / n_replicates
 
 
-def error(share, n):
+def error(share: float, n: int) -> float:
     """Return the Monte-Carlo error of a share that may be as large as the bound."""
     return float(np.sqrt(max(share * (1.0 - share), BOUND * (1.0 - BOUND)) / n))
 
 
-def promised(rng, n_replicates):
-    """Return the measured pass rate at the n that is said to pass with 80 %."""
-    old, new = draw(rng, 700, 4, 1, 0.0, "losses and gains")
+def promised(rng: np.random.Generator, n_replicates: int) -> tuple[int | None, float]:
+    """Return the n that is said to pass with 80 %, and the pass rate measured there."""
+    layout = Layout(n=700, n_views=4, size=1, missing=0.0, shape="losses and gains")
+    old, new = draw(rng, layout, 0.0)
     limit = -np.array([MARGIN, *[VIEW_MARGIN] * 4])
     gap = gate_gaps(bounds_from(new, new >= 0.0), bounds_from(old, old >= 0.0))
     n = foresee_gate(gap, find_clusters(np.arange(700)), limit).n_needed
-    passed, _ = rates(
-        rng, n_replicates, n=n, n_views=4, size=1, loss=0.0, missing=0.0, shape="losses and gains",
-        margins=(MARGIN, VIEW_MARGIN),
-    )  # fmt: skip
-    return n, passed
+    if n is None:
+        return None, 0.0
+    return n, rates(rng, n_replicates, layout._replace(n=n), 0.0, (MARGIN, VIEW_MARGIN))[0]
 
 
 def main(n_replicates: int) -> int:
@@ -88,10 +103,10 @@ def main(n_replicates: int) -> int:
     for seed, (n_views, missing, (layout, size), shape) in enumerate(product(VIEWS, MISSING, LAYOUTS.items(), SHAPES)):
         rng = np.random.default_rng([14, seed])
         for n in (150, 700):
-            kept = {"n": n, "n_views": n_views, "size": size, "missing": missing, "shape": shape}
-            passed, _ = rates(rng, n_replicates, loss=MARGIN, margins=(MARGIN, VIEW_MARGIN), **kept)
-            _, failed = rates(rng, n_replicates, loss=0.0, margins=(MARGIN, VIEW_MARGIN), **kept)
-            _, at_zero = rates(rng, n_replicates, loss=0.0, margins=(0.0, 0.0), **kept)
+            drawn = Layout(n, n_views, size, missing, shape)
+            passed, _ = rates(rng, n_replicates, drawn, MARGIN, (MARGIN, VIEW_MARGIN))
+            _, failed = rates(rng, n_replicates, drawn, 0.0, (MARGIN, VIEW_MARGIN))
+            _, at_zero = rates(rng, n_replicates, drawn, 0.0, (0.0, 0.0))
             worst = max(passed, failed, at_zero)
             bad += worst > BOUND + 2.6 * error(BOUND, n_replicates)
             print(

@@ -64,8 +64,8 @@ class QuestionIds:
         if self._twins is not None:
             first, second = self._twins
             raise BenchmarkError(
-                f"{place}: id {text!r} is not an id of the benchmark, and as a number it cannot be told which is meant, "
-                f"because the benchmark has {first!r} and {second!r}, which are one number",
+                f"{place}: id {text!r} is not an id of the benchmark, and as a number it cannot be told which is "
+                f"meant, because the benchmark has {first!r} and {second!r}, which are one number",
                 hint="write ids as the benchmark spells them",
             )
         return self._by_number.get(number)

@@ -82,7 +82,6 @@ def read_rows(
     is_spelled: bool = False,
     is_quoted: bool = True,
     suffix: str | None = None,
-    has_single_keys: bool = False,
     tell: Callable[[str], None] | None = None,
     strict: Strict | None = None,
 ) -> Iterator[Row]:
@@ -92,19 +91,18 @@ def read_rows(
         path: The file; its suffix decides how it is read.
         rows_at_once: Rows of a parquet file in memory at once; few where they carry pictures.
         encoding: How text files are encoded; UTF-8, or what a mark at their beginning says, if None.
-        is_spelled: Whether numbers with a point remember their spelling, a key that stands twice in an object is
-            refused, and NaN is read as nothing.
+        is_spelled: Whether numbers with a point remember their spelling, and NaN is read as nothing.
         is_quoted: Whether quotes may stand around the cells of a TSV file.
         suffix: Read it as if its name ended so, where its content told what it is.
-        has_single_keys: Whether a key that stands twice in an object is refused.
         tell: Is told what was chosen in reading the file, such as the sign that divides its cells.
         strict: How an xlsx file is read; None reads its cells as they are stored.
 
     Raises:
-        BenchmarkError: If the file cannot be read, has an unknown suffix, or a row is damaged.
+        BenchmarkError: If the file cannot be read, has an unknown suffix, or a row is damaged, such as one in which a
+            key stands twice.
         MissingDependencyError: If the file is parquet and pyarrow is not installed.
     """
-    decode = _spelled_json if is_spelled else _single_json if has_single_keys else decode_json
+    decode = _spelled_json if is_spelled else _single_json
     readers: dict[str, Callable[[Path], Iterator[Row]]] = {
         ".jsonl": partial(_jsonl, encoding=encoding, decode=decode),
         ".ndjson": partial(_jsonl, encoding=encoding, decode=decode),

@@ -81,7 +81,8 @@ def check_composition(geometry: Composition, original: Size) -> None:
     is_integer = all(float(edge).is_integer() for edge in geometry.kept)
     if not (is_integer and 0 <= x0 < x1 <= original.width and 0 <= y0 < y1 <= original.height):
         raise GeometryError(
-            f"kept box {tuple(geometry.kept)} is not an integer box inside the {original.width}×{original.height} original",
+            f"kept box {tuple(geometry.kept)} is not an integer box inside the "
+            f"{original.width}×{original.height} original",
             hint="was the picture rotated or replaced after the views were planned?",
         )
     left, top = geometry.offset

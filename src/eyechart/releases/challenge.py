@@ -245,8 +245,8 @@ def _pages(phases: Sequence[Phase], terms: ChallengeTerms) -> dict[str, str]:
         "description.html": f"<h2>{title}</h2>\n<p>{about}</p>\n",
         "evaluation_details.html": (
             f"<p>A submission is right where its letter is the right one. Averaging rule <code>{terms.rule}</code>: "
-            f"{html.escape(LABELS[terms.rule])}. {UNPARSED} counts answers that are not among the letters offered; they are wrong."
-            "</p>\n"
+            f"{html.escape(LABELS[terms.rule])}. {UNPARSED} counts answers that are not among the letters offered; "
+            "they are wrong.</p>\n"
         ),
         "terms_and_conditions.html": "<p>Pictures and questions keep the licences of their sources.</p>\n",
         "submission_guidelines.html": (

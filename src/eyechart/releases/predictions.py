@@ -124,7 +124,7 @@ def _rows(path: Path, container: Container | None) -> Iterator[Row]:
     """Yield the rows of a file: strictly, but for sheets and JSON documents, which may be one object or by columns."""
     if container in {"json", "xlsx"}:
         return rows_in(path, container)
-    return read_rows(path, suffix=None if container is None else f".{container}", has_single_keys=True)
+    return read_rows(path, suffix=None if container is None else f".{container}")
 
 
 def _prediction(row: Row, default_view: str | None, ids: QuestionIds, names: Mapping[str, str]) -> Prediction:
