@@ -48,7 +48,7 @@ def test_wrong_type_names_the_key():
 
 
 def test_pair_without_equals_sign_is_refused():
-    with pytest.raises(UsageError, match="no key=value"):
+    with pytest.raises(UsageError, match="not key=value"):
         parse_pairs(["detail"], "--set")
 
 

@@ -296,7 +296,7 @@ FAULTS = {
     "not unit": (
         {"box": [0, 0, 50, 40]},
         {"box_format": "unit"},
-        r":2: box .* read as unit is no fraction",
+        r":2: box .* read as unit is not a fraction",
         "xyxy fits",
     ),
     "three numbers": ({"box": [1, 2, 3]}, {}, r":2: box \[1, 2, 3\] is not four finite numbers", r"\[x0, y0"),

@@ -75,7 +75,7 @@ def test_wheel_of_others_adds_one_of_each_kind(tmp_path):
 @pytest.mark.parametrize("name", ["Rotate", "1st", "class", "a-b", "_x"])
 def test_name_that_is_no_lower_case_identifier_is_refused(name, capsys):
     assert run_app(["new", "view", name]) == 2
-    assert "no lower-case Python name" in capsys.readouterr().err
+    assert "not a lower-case Python name" in capsys.readouterr().err
 
 
 def test_existing_file_is_never_overwritten(tmp_path, capsys):

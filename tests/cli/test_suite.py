@@ -90,14 +90,21 @@ def test_the_job_array_has_a_task_per_cell_and_is_a_shell_script(suite, tmp_path
 
 
 def test_two_suites_are_compared_cell_by_cell_and_can_gate(suite, tmp_path, capsys):
+    question_file(tmp_path, n=80)
+    better = SUITE.replace("limit = 10", "limit = 80")
+    suite.write_text(better)
     states(suite, capsys, "--cell", "1")
     (tmp_path / "runs").rename(tmp_path / "base")
-    suite.write_text(SUITE.replace('simulated/vlm"', 'simulated/vlm"\nlabel = "simulated/vlm"\nset = {seed = 9}'))
+    suite.write_text(better.replace('simulated/vlm"', 'simulated/chance"\nlabel = "simulated/vlm"', 1))
     states(suite, capsys, "--cell", "1")
     folders = [str(tmp_path / "base"), str(tmp_path / "runs")]
     assert run_app(["diff", *folders, "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)) == 1
-    assert run_app(["diff", *folders, "--fail-below", "1"]) == 4
+    assert run_app(["diff", *folders, "--fail-below=-0.02"]) == 4
+    assert run_app(["diff", *folders[::-1], "--fail-below=-0.02"]) == 0
+    capsys.readouterr()
+    assert run_app(["diff", *folders, "--fail-below", "1"]) == 2
+    assert "is not a difference between -1 and 0" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -92,8 +92,8 @@ def test_a_person_goes_on_where_it_left_off(begin):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"answer": "E"}, "no option"),
-        ({"answer": ""}, "no option"),
+        ({"answer": "E"}, "not an option"),
+        ({"answer": ""}, "not an option"),
         ({"position": 99}, "there is no question 99"),
         ({"seconds": -1.0}, "needs a text and a time"),
         ({"seconds": float("inf")}, "needs a text and a time"),

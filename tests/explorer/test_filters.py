@@ -64,7 +64,7 @@ def test_every_order_keeps_every_question(study, order):
 
 @pytest.mark.parametrize(
     ("condition", "message"),
-    [("crop_99x", "was not asked"), ("original@7", "no run 7"), ("original@x", "no number")],
+    [("crop_99x", "was not asked"), ("original@7", "no run 7"), ("original@x", "not a number")],
 )
 def test_unknown_condition_or_run_is_refused(study, condition, message):
     with pytest.raises(UsageError, match=message):

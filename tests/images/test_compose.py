@@ -124,10 +124,10 @@ def test_an_unknown_resampler_names_a_near_one():
 @pytest.mark.parametrize(
     ("geometry", "message"),
     [
-        (Composition(SIZE, Box(0, 0, 32, 23)), "no integer box inside the 31×23 original"),
-        (Composition(SIZE, Box(-1, 0, 3, 3)), "no integer box inside"),
-        (Composition(SIZE, Box(2, 2, 2, 5)), "no integer box inside"),
-        (Composition(SIZE, Box(0.5, 0, 3, 3)), "no integer box inside"),
+        (Composition(SIZE, Box(0, 0, 32, 23)), "not an integer box inside the 31×23 original"),
+        (Composition(SIZE, Box(-1, 0, 3, 3)), "not an integer box inside"),
+        (Composition(SIZE, Box(2, 2, 2, 5)), "not an integer box inside"),
+        (Composition(SIZE, Box(0.5, 0, 3, 3)), "not an integer box inside"),
         (Composition(Size(5, 5), Box(0, 0, 6, 5)), "does not fit the canvas"),
         (Composition(Size(9, 9), Box(0, 0, 6, 5), (4, 0)), "does not fit the canvas"),
         (Composition(Size(9, 9), Box(0, 0, 6, 5), (-1, 0)), "does not fit the canvas"),

@@ -117,7 +117,7 @@ def test_names_must_say_the_encoding_and_differ(photo, tmp_path):
 
 
 def test_errors_name_the_picture_and_leave_no_partial_file(photo, tmp_path):
-    with pytest.raises(GeometryError, match="no integer box inside the 48×32 original"):
+    with pytest.raises(GeometryError, match="not an integer box inside the 48×32 original"):
         render_views_of_picture(photo, [("out/a.png", Composition(Size(9, 9), Box(0, 0, 90, 9)))], tmp_path)
     assert not (tmp_path / "out").exists()
     with pytest.raises(ImageError, match="my/000007: cannot read"):

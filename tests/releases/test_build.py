@@ -1,5 +1,6 @@
 import json
 import os
+import zlib
 
 import msgspec
 import numpy as np
@@ -319,9 +320,11 @@ def test_folder_with_other_content_is_refused(source, tmp_path):
 
 
 def damaged(content):
-    """A file whose header and end are whole and whose middle is not."""
-    third = len(content) // 3
-    return content[:third] + bytes(third) + content[2 * third :]
+    """A PNG in which only decoding finds the damage: its chunks and their checksums are whole, its pixels are not."""
+    at = content.index(b"IDAT")
+    n_bytes = int.from_bytes(content[at - 4 : at], "big")
+    data = b"IDAT" + content[at + 4 : at + 4 + n_bytes // 2] + bytes(n_bytes - n_bytes // 2)
+    return content[:at] + data + zlib.crc32(data).to_bytes(4, "big") + content[at + 8 + n_bytes :]
 
 
 def test_damaged_original_is_named_and_the_others_are_finished(source, tmp_path):

@@ -177,7 +177,7 @@ class TestEvaluation:
 
     @pytest.mark.parametrize(
         ("text", "message"),
-        [('{"0": "A", "0": "B"}', "id '0' stands twice"), ("[1]", "no JSON object"), ("{", "is not JSON")],
+        [('{"0": "A", "0": "B"}', "id '0' stands twice"), ("[1]", "not a JSON object"), ("{", "is not JSON")],
     )
     def test_damaged_files_are_refused(self, bundle, text, message):
         with pytest.raises(ValueError, match=message):

@@ -71,7 +71,7 @@ def diff(
     )
     if fail_below is not None and not -1.0 < fail_below <= 0.0:
         raise UsageError(
-            f"--fail-below {fail_below:g} is not a loss between 0 and 1",
+            f"--fail-below {fail_below:g} is not a difference between -1 and 0",
             hint="two points of loss are --fail-below=-0.02",
         )
     found = [_compare(pair, scorer, options, fail_below) for pair in _suite_pairs(runs) or (runs,)]

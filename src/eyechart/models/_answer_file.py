@@ -182,7 +182,7 @@ def _answer(row: JsonObject, line: int, place: str) -> StoredAnswer:
         raise SchemaError(f"{place}: no response", hint=f"name it in a column {', '.join(RESPONSE_COLUMNS)}")
     text = row.get(column) if column else None
     if text is not None and not isinstance(text, str | int | float):
-        raise SchemaError(f"{place}: the response is no text but {text!r}", hint="write the model's own words")
+        raise SchemaError(f"{place}: the response is not a text but {text!r}", hint="write the model's own words")
     if isinstance(text, str) and text.startswith(_FAILURE_TEXTS):
         error, is_error = text, True
     if text is None and not is_error:

@@ -332,7 +332,7 @@ def _decode(path: Path, kind: type[File], known: str) -> File:
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror})", hint="check the path") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} is no TOML file: {error}", hint="see the rule files in the package") from error
+        raise UsageError(f"{path} is not a TOML file: {error}", hint="see the rule files in the package") from error
     except msgspec.ValidationError as error:
         raise UsageError(f"{path}: {error}", hint=_fields_at(str(error), known)) from error
 
