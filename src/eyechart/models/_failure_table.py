@@ -297,7 +297,7 @@ ACCOUNTS = (
     ),
     FailureRow(
         Owner.ACCOUNT,
-        "https://platform.minimax.io/docs/api-reference/errorcode",
+        "https://github.com/BerriAI/litellm/issues/24483",
         text=_text("^login fail"),
         example="login fail: Please carry the API secret key in the 'Authorization' field of the request header",
     ),
@@ -317,22 +317,22 @@ ACCOUNTS = (
     ),
     FailureRow(
         Owner.ACCOUNT,
-        _GEMINI,
-        text=_text("credits (are|have been) depleted", "exceeded its (monthly )?spending cap"),
+        "https://github.com/JeffOtano/roni/pull/125",
+        text=_text("credits (are|have been) depleted"),
         statuses=_CLIENT,
         example="Your prepayment credits are depleted. Please go to AI Studio to manage your project and billing.",
         hint=_CREDIT,
     ),
     FailureRow(
         Owner.ACCOUNT,
-        "https://openrouter.ai/docs/api-reference/limits",
+        "https://github.com/cline/cline/issues/5301",
         text=_text("free-models-per-day"),
         example="Rate limit exceeded: free-models-per-day. Add 10 credits to unlock 1000 free model requests per day",
         hint=_QUOTA,
     ),
     FailureRow(
         Owner.ACCOUNT,
-        "https://modelscope.cn/docs/model-service/API-Inference/limits",
+        "https://github.com/diegosouzapw/OmniRoute/pull/1620",
         text=_text("exceeded today's quota"),
         statuses=frozenset({403, 429}),
         example="You have exceeded today's quota for model m, please try again tomorrow.",
@@ -427,7 +427,9 @@ SERVERS = (
         text=_text("background loop (has errored|is stopped)", "CUDA out of memory", "CUDA error:", "EngineDeadError"),
         example="Background loop has errored already.",
     ),
-    FailureRow(Owner.SERVER, "https://console.groq.com/docs/errors", _codes("capacity_exceeded"), statuses=_CLIENT),
+    FailureRow(
+        Owner.SERVER, "https://console.groq.com/docs/flex-processing", _codes("capacity_exceeded"), statuses=_CLIENT
+    ),
     FailureRow(
         Owner.SERVER,
         "https://docs.cloud.google.com/apis/design/errors",
