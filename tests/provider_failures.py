@@ -422,6 +422,7 @@ GATEWAYS = [
     _error(
         "account", 400, "Organization has been restricted. Please reach out to support.", code="organization_restricted"
     ),
+    # Groq's own status: its page says to try again later (console.groq.com/docs/flex-processing).
     _error("server", 498, "Flex tier capacity exceeded", code="capacity_exceeded"),
     _error(
         "server",
@@ -584,6 +585,7 @@ GATEWAYS = [
     _page("account", 407, "Proxy Authentication Required"),
     _page("server", 403, "Attention Required! | Cloudflare"),
     _page("server", 403, "Just a moment..."),
+    # A network that wants a login: no server was reached, no setting of ours is wrong, and it passes with the login.
     _page("server", 511, "Network Authentication Required"),
     Failure(
         "server", 403, "<html><head><title>403 Forbidden</title></head><center>nginx</center></html>", {}, "text/html"
@@ -765,6 +767,7 @@ ANTHROPIC = [
     _message("answer", "stop_sequence", [{"type": "text", "text": "A"}]),
     _message("answer", "max_tokens", [{"type": "text", "text": "The letter on the"}]),
     _message("answer", "model_context_window_exceeded", [{"type": "text", "text": "The letter on the"}]),
+    # Anthropic's safety classifiers end a reply so (docs.claude.com, "Handle streaming refusals"): not the model's words.
     _message("filter", "refusal", []),
     _page("server", 502, "502 Bad Gateway"),
     _page("server", 403, "Attention Required! | Cloudflare"),
@@ -883,6 +886,7 @@ GOOGLE = [
     _google("server", 503, "UNAVAILABLE", "The model is overloaded. Please try again later."),
     _google("server", 500, "INTERNAL", "An internal error has occurred. Please retry or report."),
     _google("server", 504, "DEADLINE_EXCEEDED", "Deadline expired before operation could complete."),
+    # Google's status for a call that somebody ended, not a fault of the question (google.rpc.Code, CANCELLED).
     _google("server", 499, "CANCELLED", "The operation was cancelled."),
     _google("server", 200, "UNAVAILABLE", "The model is overloaded."),
     _google(

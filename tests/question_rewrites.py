@@ -1,4 +1,8 @@
-"""Question files that mean the same, written in as many ways as people write them: a law for whoever reads them."""
+"""Questions whose texts look like labels, numbers and gaps, written in random ways: a law for whoever reads them.
+
+Written by those who wrote the reader, to break it: what has two meanings may be refused. ``rewritten_questions`` was
+written by somebody who had not seen the reader, and judges how much of what people write is read.
+"""
 
 import base64
 import csv
