@@ -767,7 +767,7 @@ ANTHROPIC = [
     _message("answer", "stop_sequence", [{"type": "text", "text": "A"}]),
     _message("answer", "max_tokens", [{"type": "text", "text": "The letter on the"}]),
     _message("answer", "model_context_window_exceeded", [{"type": "text", "text": "The letter on the"}]),
-    # Anthropic's safety classifiers end a reply so (docs.claude.com, "Handle streaming refusals"): not the model's words.
+    # Anthropic's safety classifiers end a reply so (docs.claude.com, "Handle streaming refusals").
     _message("filter", "refusal", []),
     _page("server", 502, "502 Bad Gateway"),
     _page("server", 403, "Attention Required! | Cloudflare"),

@@ -26,8 +26,8 @@ VERSIONS = (1, 2)
 """Versions of the rules, the newest last. A stored score keeps the version that read it; version 1 never changes.
 
 Version 2 lets a container decide only where it holds a letter or an option's text, ends a response at its end token and
-where the model asks itself, compares contained texts without punctuation and numbers as numbers, and counts a negation
-only where it governs the option.
+where the model asks itself, compares contained texts without punctuation and numbers as numbers, counts a negation
+only where it governs the option, and takes a letter back where the last words correct it.
 """
 
 STRICT_RULES = (
@@ -39,6 +39,7 @@ STRICT_RULES = (
 )
 LENIENT_RULES = (
     lenient.find_equal_text,
+    lenient.find_correction,
     lenient.find_lower_enumerator,
     lenient.find_conclusion,
     lenient.find_only_letter,
@@ -49,12 +50,12 @@ LENIENT_RULES = (
 IN_A_FORMULA = (placement.find_whole_letter, placement.find_enumerated, lenient.find_equal_text)
 """What is read in a box around a formula: its letters name quantities."""
 BESIDE_ANOTHER_ANSWER = (
-    *STRICT_RULES,
+    lenient.find_correction,
     lenient.find_lower_enumerator,
     lenient.find_conclusion,
     lenient.find_only_letter,
 )
-"""What is read outside a container that holds something else: a letter, never a text in passing."""
+"""What the lenient mode also reads outside a container of something else: a letter, never a text in passing."""
 
 
 class Extraction(NamedTuple):
@@ -121,8 +122,12 @@ class _Part:
 
     @cached_property
     def strict(self) -> Finding | None:
-        """What the strict rules decide."""
-        return next((found for rule in STRICT_RULES if (found := rule(self.passage)) is not None), None)
+        """What the strict rules decide; a conflict where the last words take that letter back."""
+        stated = next((found for rule in STRICT_RULES if (found := rule(self.passage)) is not None), None)
+        corrected = lenient.find_correction(self.passage) if stated is not None and stated.letter else None
+        if corrected is None or corrected.letter in {None, stated.letter if stated else None}:
+            return stated
+        return corrected._replace(letter=None, reason="conflict")
 
     @cached_property
     def lenient(self) -> Finding | None:
@@ -131,8 +136,8 @@ class _Part:
 
     @property
     def is_stated(self) -> bool:
-        """Whether the strict rules decide it, other than by a letter beyond the options."""
-        return self.strict is not None and self.strict.reason != "beyond_range"
+        """Whether the strict rules decide it, other than by a letter beyond the options or one that is taken back."""
+        return self.strict is not None and self.strict.reason != "beyond_range" and self.strict.rule != "correction"
 
     def extraction(self, mode: Mode) -> Extraction:
         """Return what it says; the lenient rules go on after a letter beyond the options, never after a conflict."""
@@ -266,9 +271,11 @@ class _Answer:
 
     def _beside(self, mode: Mode) -> Extraction:
         """Return the letter stated outside containers that hold something else."""
-        rules = STRICT_RULES if mode == "strict" else BESIDE_ANOTHER_ANSWER
-        passage = self._outside.passage
-        return self._outside.found(next((found for rule in rules if (found := rule(passage)) is not None), None))
+        stated = self._outside.strict
+        if mode == "lenient" and (stated is None or stated.rule == "correction"):
+            passage = self._outside.passage
+            stated = next((found for rule in BESIDE_ANOTHER_ANSWER if (found := rule(passage)) is not None), stated)
+        return self._outside.found(stated)
 
 
 def _contradicts_text(passage: Passage, finding: Finding) -> bool:

@@ -29,13 +29,17 @@ _NAMED = re.compile(
     r"|dr|mr|mrs|ms|prof)[.:]?\s[\"'(]?$",
     re.IGNORECASE,
 )
-_REVISION = re.compile(
-    r"\b(?i:wait|actually|correction|sorry|rather|scratch that|on second thought)\b[\s,.:;!–—-]{1,3}"
-    r"(?i:(?:wait|actually|no|sorry)[\s,.:;!–—-]{1,3}){0,2}"
-    r"(?i:it(?:'s| is| must be| should be)\s|make that\s|that's\s)?"
-    r"(?i:option\s|choice\s)?[(\[\"']?"
-    rf"(?P<letter>[A-Z]){AFTER_LETTER}{CLOSING}{{0,3}}\s?[.!。]?\s?$"
+# "B. Wait, no, C.", "Correction: (C)", "B or rather C": the last words of a response take back what it said before.
+_CORRECTION = re.compile(
+    r"(?:\b(?i:wait|actually|correction|sorry|apologies|rather|scratch that|strike that|on second thoughts?"
+    r"|more precisely|I mean|make that)\b|(?<=[.!?…,;:\n–—-])\s?(?i:no)\b)[\s,.:;!–—-]{1,4}"
+    r"(?i:(?:wait|actually|no|sorry|rather|I mean)[\s,.:;!–—-]{1,3}){0,2}"
+    r"(?i:(?:it(?:'s| is| must be| should be)|make that|that's|I meant?|I'd say|the answer is)\s)?"
+    rf"(?i:option\s|choice\s)?(?P<open>[(\[\"']?)(?P<letter>[A-Z]){AFTER_LETTER}(?P<close>[)\]\"']?)"
+    r"\s?[.!。]?\s?$"
 )
+_PAIRS = {"": "", "(": ")", "[": "]", '"': '"', "'": "'"}
+LONGEST_CORRECTION = 80
 _PLACES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _POSITION = re.compile(
     rf"\b(?:the|my|answer:)\s(?P<place>{'|'.join(_PLACES)}|last)\s(?:(?:given|listed)\s)?(?:option|choice|answer|alternative)\b",
@@ -46,6 +50,9 @@ _UNFINISHED = re.compile(
     r"(?:\b(?:and|or|but|the|an?|with|because|of|to|as|than|if)|(?<!\bit )(?<!\bthat )(?<!\bthis )\bis)\s?[,:]?\s?$"
 )
 _ANSWER_LABEL = re.compile(r"(?<!\S)A\s?:\s?(?:\n|$)")
+# "B if the light is on" says what would be, "B, if I am not mistaken" what is.
+_ON_CONDITION = re.compile(rf"{CLOSING}{{0,2}},?\s(?:only\s)?if\s(?!(?:I|we|you|my|our|anything|forced|pressed)\b)")
+_AND_SIGN = "&"
 
 
 def find_equal_text(passage: Passage) -> Finding | None:
@@ -58,6 +65,25 @@ def find_equal_text(passage: Passage) -> Finding | None:
     if len(said) > 1:
         return Finding("equal_text", None, start, end, "duplicate_choice")
     return Finding("equal_text", said[0], start, end)
+
+
+def find_correction(passage: Passage) -> Finding | None:
+    """Return the letter with which the last words correct one before, "The answer is D. Sorry, A." (since version 2).
+
+    Example:
+        >>> from eyechart.scorers.option_letter.option_texts import options_of
+        >>> find_correction(Passage("B. Wait, no, C.", options_of(("red", "blue", "green"), 2), 2)).letter
+        'C'
+    """
+    text = passage.text
+    match = _CORRECTION.search(text, max(0, len(text) - LONGEST_CORRECTION)) if passage.version > 1 else None
+    if match is None or _PAIRS[match["open"]] != match["close"]:
+        return None
+    letter, position = match["letter"], match.start("letter")
+    is_said_before = any(mention.start < match.start() for mention in passage.mentions)
+    if not is_said_before or passage.is_masked(letter, position) or is_negated_before(text, position, 2, 3):
+        return None
+    return passage.finding("correction", letter, position, position + 1)
 
 
 def find_lower_enumerator(passage: Passage) -> Finding | None:
@@ -81,8 +107,6 @@ def find_lower_enumerator(passage: Passage) -> Finding | None:
 def find_conclusion(passage: Passage) -> Finding | None:
     """Return the letter that the last words conclude with: "so B", "leaving D" (L3)."""
     match = _CONCLUSION.search(passage.text, max(0, len(passage.text) - 80))
-    if match is None and passage.version > 1:
-        match = _REVISION.search(passage.text, max(0, len(passage.text) - 80))
     if match is None or is_negated_before(passage.text, match.start(), passage.version, 3):
         return None
     position = match.start("letter")
@@ -190,6 +214,8 @@ def _is_unclear(passage: Passage, start: int) -> bool:
         or rival_after(text, start + 1, passage.version)
         or re.search(r"\d\s$", text[max(0, start - 2) : start]) is not None  # 20 C
         or _ANSWER_LABEL.match(text, start) is not None
+        or (passage.version > 1 and _ON_CONDITION.match(text, start + 1) is not None)
+        or (passage.version > 1 and _AND_SIGN in (text[start + 1 : start + 2], text[max(0, start - 1) : start]))  # B&B
     )
 
 
