@@ -154,3 +154,12 @@ def test_null_data_give_only_ties_in_95_of_100_runs():
         contrasts = decide_all(contrasts_against(table, "original"), "exploratory")
         n_claiming += any(finding.code != CANNOT_TELL for finding in find(contrasts, ()))
     assert n_claiming <= 10
+
+
+def test_a_small_p_beside_an_interval_that_holds_0_is_explained():
+    (said,) = find([contrast(low=-0.01, p=0.043)], CONDITIONS)
+    assert said.code == CANNOT_TELL
+    assert said.text.endswith("p = 0.0430 after Holm correction, and the interval reaches over 0, so that p alone "
+                              "claims nothing.")  # fmt: skip
+    (said,) = find([contrast(low=-0.01, p=0.3)], CONDITIONS)
+    assert said.text.endswith("p = 0.3000 after Holm correction.")

@@ -69,10 +69,9 @@ def difference_handles(contrasts: Sequence[Contrast]) -> "list[Line2D]":
     """Return legend entries for the markers that occur."""
     from matplotlib.lines import Line2D
 
-    level = 1 - contrasts[0].confidence
     has_p = any(contrast.p_adjusted is not None and not contrast.claimed for contrast in contrasts)
     kinds = (
-        ("s", ACCENT, ACCENT, f"claimed, adjusted p < {level:.2g}", any(contrast.claimed for contrast in contrasts)),
+        ("s", ACCENT, ACCENT, "a difference is claimed", any(contrast.claimed for contrast in contrasts)),
         ("o", "white", MUTED, "cannot be told from 0", has_p),
         ("x", "white", MUTED, "interval only", any(contrast.p_adjusted is None for contrast in contrasts)),
     )

@@ -139,7 +139,11 @@ def _open(contrast: Contrast, conditions: Mapping[str, ConditionSummary]) -> Sta
         few = "pictures" if contrast.interval is None else "questions"
         claim = f"{names} cannot be told apart on so few {few}"
         return Statement(CANNOT_TELL, claim, f"{_numbers(contrast)}, {rule}")
-    note = "" if not contrast.excludes_0 else ", and the interval alone is not corrected for the number of contrasts"
+    note = ""
+    if contrast.excludes_0:
+        note = ", and the interval alone is not corrected for the number of contrasts"
+    elif contrast.p_adjusted < round(1.0 - contrast.confidence, 10):
+        note = ", and the interval reaches over 0, so that p alone claims nothing"
     return Statement(CANNOT_TELL, f"{names} cannot be told apart", f"{_numbers(contrast)}{note}")
 
 
