@@ -289,7 +289,7 @@ def read_table(store: RunStore, scorer_id: str, scores: Iterable[Score] | None =
         SchemaError: If a file is damaged.
     """
     run, index = store.run, store.index()
-    questions = tuple(_asked(question) for question in store.questions())
+    questions = tuple(asked_question(question) for question in store.questions())
     price = store.run.price
     verdicts: dict[str, Verdict] = {}
     spans: dict[str, tuple[int, int] | None] = {}
@@ -423,7 +423,8 @@ def _verdict(score: Score) -> Verdict:
     return Verdict(score.value, score.answer, score.reason, judge)
 
 
-def _asked(question: Question) -> AskedQuestion:
+def asked_question(question: Question) -> AskedQuestion:
+    """Return what estimates need of a question."""
     words = [question.text, question.choices, question.answer, question.answers]
     asked = [*words, question.image.file_sha256, question.targets]
     boxes = question.targets_clipped or question.targets
@@ -442,6 +443,11 @@ def _asked(question: Question) -> AskedQuestion:
         asks_for_cell=question.asks_for_cell,
         base_id=str(question.extra["base_id"]) if question.extra.get("base_id") is not None else None,
     )
+
+
+def hash_contents(questions: Iterable[AskedQuestion]) -> str:
+    """Return the hash of what is asked and how it is grouped by picture, whatever the order of the questions."""
+    return content_sha256(sorted((one.id, one.image_group, one.content) for one in questions))
 
 
 def _with_orders(question: AskedQuestion, n_orders: int) -> AskedQuestion:
