@@ -60,6 +60,8 @@ from eyechart.schema import JsonObject, ModelIdentity, Request, Response, Seen, 
 
 # A served model without revision or fingerprint may be another one tomorrow.
 MAX_ANSWER_AGE = timedelta(hours=24)
+# What holds until a start has ended in any other way.
+_INTERRUPTED: Stop | None = Stop("interrupted")
 
 
 def run_benchmark(
@@ -285,7 +287,7 @@ class _Session:
             anew=self._anew(),
             spending=spending,
         )
-        is_doubted = False
+        is_doubted, stop = False, _INTERRUPTED
         try:
             if self._options.shard is None and (warning := check_alone(writer.begin(), utc_now())):
                 self._listener.noted(warning)
@@ -302,9 +304,17 @@ class _Session:
             try:
                 if not is_doubted:
                     keep_final_errors(self.store, writer)
+                if stop is None or stop.gives_up:
+                    self._give_up(writer.path.stem)
             finally:
                 writer.close()
                 await self._model.close()
+
+    def _give_up(self, writer: str) -> None:
+        """Note what this start, which reached its end, asked in vain: without an answer a run is finished by this."""
+        index = self.store.index()
+        asked = (one.id for one in self._plan.requests if self._is_own(one) and one.id in index.rows)
+        self.store.give_up(writer, (request_id for request_id in asked if not index.is_settled(request_id)))
 
     async def _ask_first_and_rest(
         self, asker: Asker, pictures: PictureSource, writer: AnswerWriter, spending: Spending

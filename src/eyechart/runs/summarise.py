@@ -189,8 +189,7 @@ def _with_findings(summary: Summary) -> Summary:
 def _interim_warnings(table: RunTable) -> list[str]:
     if table.is_finished:
         return []
-    n_open = sum(cell.ending is None for cell in table.cells.values())
-    text = f"interim: {n_open} of {len(table.cells)} requests have no answer yet, so nothing is claimed"
+    text = f"interim: {table.n_open} of {len(table.cells)} requests have no answer yet, so nothing is claimed"
     return [f"{text}; the same run command asks them"]
 
 

@@ -84,6 +84,15 @@ class LaterPlan(Record, frozen=True, kw_only=True):
     files: dict[str, str]
 
 
+class GivenUp(Record, frozen=True, kw_only=True):
+    """A request without an answer that a start which reached its end does not ask again.
+
+    Starts that were ended before (by a bound, a signal, equal errors, a server that is gone) give nothing up.
+    """
+
+    request_id: str
+
+
 class Run(Record, frozen=True, kw_only=True):
     """The settings of one run, written once. Counts are derived from the other files, never stored here.
 
