@@ -41,6 +41,32 @@ def test_a_plan_goes_from_check_through_run_to_the_report(data, tmp_path, capsys
     assert "The plan was CHANGED" in (tmp_path / "run" / "report.html").read_text()
 
 
+def test_a_run_takes_from_its_plan_what_the_command_line_leaves_open(data, tmp_path, capsys):
+    plan, out = str(tmp_path / "plan.toml"), str(tmp_path / "run")
+    asked = ["--limit", "24", "--seed", "5", "--model", "simulated/vlm"]
+    assert run_app(["check", *data, "original,crop_3x", *asked, "--write-plan", plan]) == 0
+    assert "names no model" not in capsys.readouterr().err
+    run = ["run", *data[:-1], "--plan", plan, "--json", "--no-report"]
+    assert run_app([*run, "--model", "simulated/vlm", "--out", out]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["registration"]["is_kept"] is True
+    assert (summary["run"]["limit"], summary["run"]["seeds"], len(summary["conditions"])) == (24, {"limit": 5}, 2)
+    assert run_app([*run, "--model", "simulated/chance", "--limit", "20", "--out", f"{out}2"]) == 0
+    captured = capsys.readouterr()
+    assert "results will be exploratory, since this run does not keep its plan: limit: planned 24" in captured.err
+    summary = json.loads(captured.out)
+    assert summary["registration"]["is_kept"] is False
+    assert {one["standing"] for one in summary["contrasts"]} == {"exploratory"}
+    assert "model: planned simulated/vlm, found simulated/chance" in summary["registration"]["notes"]
+    assert run_app(["report", f"{out}2"]) == 0
+    assert "The plan was NOT KEPT" in (tmp_path / "run2" / "report.html").read_text()
+
+
+def test_a_plan_without_a_model_says_so(data, tmp_path, capsys):
+    assert run_app(["check", *data, "original,crop_3x", "--write-plan", str(tmp_path / "plan.toml")]) == 0
+    assert "the plan names no model, so it holds for whichever is asked" in capsys.readouterr().err
+
+
 def test_power_is_shown_per_task_without_asking(data, capsys):
     assert run_app(["check", *data, "original,crop_3x", "--effect", "0.1", "--grid", "5", "--json"]) == 0
     study = json.loads(capsys.readouterr().out)

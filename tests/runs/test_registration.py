@@ -10,6 +10,7 @@ from runs_made import SCORER, make_run, right_at
 from eyechart.errors import UsageError
 from eyechart.runs.cells import read_table
 from eyechart.runs.folders import Destination
+from eyechart.runs.kept_plan import judge_plan
 from eyechart.runs.registered import register
 from eyechart.runs.registration import (
     Hypothesis,
@@ -49,10 +50,17 @@ def store(make, tmp_path):
     return make_run(make, tmp_path / "run", right_at({"crop_3x": 0.95}, default=0.4), views=",".join(VIEWS))
 
 
-def registered(store, plan, copy=None):
-    table = read_table(store, SCORER)
+def registered(store, plan, begun_with=None):
+    """The summary of a run that was begun with this plan, or another one, as read with this plan."""
+    table = begin_with(read_table(store, SCORER), begun_with or plan)
     summary = estimate(table, SCORER, tuple(store.views()))
-    return register(summary, plan, table, score_table(table, SCORER), copy)
+    keeping = judge_plan(plan, begun_with, table, SCORER)
+    return register(summary, plan, keeping, table, score_table(table, SCORER))
+
+
+def begin_with(table, plan):
+    sha256 = None if plan is None else plan.content_sha256
+    return msgspec.structs.replace(table, run=msgspec.structs.replace(table.run, plan_sha256=sha256))
 
 
 def test_what_is_planned_is_confirmatory_and_the_rest_exploratory(store, planned):
@@ -84,6 +92,7 @@ def test_a_plan_survives_the_disk_and_any_change_shows(store, planned, tmp_path)
     summary = registered(store, changed)
     assert summary.registration.is_changed
     assert "its hash does not fit" in summary.registration.notes[0]
+    assert not summary.registration.is_kept
     assert {one.role for one in summary.contrasts} == {"exploratory"}
     with pytest.raises(UsageError, match=re.escape("plan.toml exists")):
         write_plan(plan, tmp_path / "plan.toml")
@@ -96,7 +105,7 @@ def test_a_plan_written_after_the_first_answer_is_exploratory(store, planned):
 
 
 def test_a_rehashed_plan_differs_from_the_copy_of_the_run(store, planned):
-    summary = registered(store, planned(alpha=0.1), copy=planned())
+    summary = registered(store, planned(alpha=0.1), begun_with=planned())
     assert summary.registration.is_changed
     assert summary.registration.notes == ("the run was started with another plan",)
 
@@ -128,8 +137,10 @@ def test_a_blocked_hypothesis_is_not_equivalent(store, planned):
         key: msgspec.structs.replace(cell, prompt_sha256="x") if key[1] == index else cell
         for key, cell in table.cells.items()
     }
-    table = msgspec.structs.replace(table, cells=cells)
-    summary = register(estimate(table, SCORER, ()), planned(), table, score_table(table, SCORER))
+    plan = planned()
+    table = begin_with(msgspec.structs.replace(table, cells=cells), plan)
+    keeping = judge_plan(plan, plan, table, SCORER)
+    summary = register(estimate(table, SCORER, ()), plan, keeping, table, score_table(table, SCORER))
     (result,) = summary.registration.results
     assert result.contrast.blocked_by == ("PROMPT_MIX",)
     assert result.is_equivalent is False

@@ -186,7 +186,9 @@ class AskFlags:
     """How a run asks, and where it keeps its answers."""
 
     limit: Annotated[int | None, Parameter(group=_Asking, help="Ask so many whole questions, under all views.")] = None
-    seed: Annotated[int, Parameter(group=_Asking, help="Seed of the choice under --limit.")] = 0
+    seed: Annotated[int | None, Parameter(group=_Asking, help="Seed of the choice under --limit; 0 if left out.")] = (
+        None
+    )
     repeat: Annotated[int, Parameter(group=_Asking, help="Ask everything so many times; averaged per question.")] = 1
     blind: Annotated[
         bool,
@@ -318,7 +320,12 @@ class AskFlags:
         ),
     ] = False
     plan: Annotated[
-        Path | None, Parameter(group=_Asking, help="Plan written by check --write-plan; its results are confirmatory.")
+        Path | None,
+        Parameter(
+            group=_Asking,
+            help="Plan written by check --write-plan: views, prompt, scorer, --limit and --seed come from it. Results "
+            "are confirmatory if the run keeps to it.",
+        ),
     ] = None
 
     def run_options(
@@ -348,7 +355,7 @@ class AskFlags:
                 transport=parse_transport(pictures.transport).id,
                 match=pictures.match_id(),
                 limit=self.limit,
-                seed=self.seed,
+                seed=self.seed or 0,
                 repeats=self.repeat,
                 rotations=self.rotate_choices,
                 view_preset=preset,

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from eyechart.kinds import Benchmark
     from eyechart.runs.cells import RunTable
     from eyechart.runs.options import RunOptions
-    from eyechart.runs.registration import Hypothesis
+    from eyechart.runs.registration import Hypothesis, PlanTerms, StudyPlan
     from eyechart.runs.study import StudyPower
-    from eyechart.schema import Question, View
+    from eyechart.schema import View
 
 _Study = Group("Study", sort_key=4)
 _PAIR = 2
@@ -62,6 +62,15 @@ class StudyFlags:
         str | None, Parameter(group=_Study, help="Scorer of the plan; that of --scorer if left out.")
     ] = None
     repeats: Annotated[int | None, Parameter(group=_Study, help="Another name of --repeat.")] = None
+    may_grow: Annotated[
+        bool,
+        Parameter(
+            group=_Study,
+            negative="",
+            show_default=False,
+            help="The plan allows questions to be mended, added or removed while the run goes on.",
+        ),
+    ] = False
     grid: Annotated[
         int | None, Parameter(group=_Study, help="Cells a side of a needle grid: how many base samples it needs.")
     ] = None
@@ -73,7 +82,14 @@ class StudyFlags:
         return bool(self.hypothesis) or any(value is not None for value in asked)
 
     def show(
-        self, benchmark: "Benchmark", views: "Sequence[View]", prompt: str, options: "RunOptions", *, json: bool
+        self,
+        benchmark: "Benchmark",
+        views: "Sequence[View]",
+        prompt: str,
+        options: "RunOptions",
+        *,
+        models: tuple[str, ...],
+        json: bool,
     ) -> int:
         """Print what the study can detect, and write its plan if a file is named; no model is asked.
 
@@ -81,15 +97,21 @@ class StudyFlags:
             benchmark: Where the questions come from.
             views: How each picture is shown.
             prompt: Id of the wording, which is the plan's unless another is named; as is the options' scorer.
-            options: How a run would ask.
+            options: How a run would ask; its states to ask again are those that the plan allows.
+            models: Who would be asked, as provider/name; none where the plan is to hold for any one model.
             json: Whether to print JSON.
 
         In a matched design the questions that some view cannot show at every level are not asked. Which these are says
         the model's grid, so that n is the most that there can be.
         """
+        import datetime
+
+        import msgspec
+
         from eyechart.opening import DEFAULT_SCORER
         from eyechart.runs.options import with_scorer
         from eyechart.runs.plan import choose_questions
+        from eyechart.runs.registration import make_plan
         from eyechart.runs.study import StudyOptions, study_power
         from eyechart.views import format_view
 
@@ -121,8 +143,37 @@ class StudyFlags:
         else:
             _show_power(study, self.effect)
         if self.write_plan is not None:
-            self._write(benchmark, questions, names, hypotheses, study, (self.study_prompt or prompt, scorer))
+            terms = self._terms(self.study_prompt or prompt, scorer, options, models)
+            planned = [
+                msgspec.structs.replace(
+                    one, margin=self.margin, discordance=power.discordance, detectable=power.detectable
+                )
+                for one, power in zip(hypotheses, study.pairs, strict=True)
+            ]
+            now = datetime.datetime.now(tz=datetime.UTC)
+            _write(make_plan(benchmark.identity, questions, names, planned, terms=terms, now=now), self.write_plan)
         return 0
+
+    def _terms(self, prompt: str, scorer: str, options: "RunOptions", models: tuple[str, ...]) -> "PlanTerms":
+        from eyechart.opening import open_prompt, open_scorer
+        from eyechart.runs.registration import PlanTerms
+        from eyechart.runs.score import scorer_id_of
+
+        opened = open_prompt(prompt)
+        return PlanTerms(
+            prompt=f"{opened.name}@{opened.version}",
+            scorer=scorer_id_of(*open_scorer(scorer)),
+            alpha=self.alpha,
+            power=self.power,
+            correction=self.study_correction,
+            models=models,
+            limit=options.plan.limit,
+            seed=options.plan.seed,
+            repeats=options.plan.repeats,
+            transport=options.plan.transport,
+            ask_again=tuple(state.value for state in options.ask_again),
+            may_grow=self.may_grow,
+        )
 
     def _hypotheses(self, view_of: "Mapping[str, str]") -> "tuple[Hypothesis, ...]":
         from eyechart.runs.registration import Hypothesis, matched_hypotheses, primary_hypotheses
@@ -155,42 +206,15 @@ class StudyFlags:
         store = RunStore(self.pilot)
         return read_table(store, scorer_id_of(scorer, mode), judge(store, scorer, mode))
 
-    def _write(
-        self,
-        benchmark: "Benchmark",
-        questions: "Sequence[Question]",
-        views: list[str],
-        hypotheses: "Sequence[Hypothesis]",
-        study: "StudyPower",
-        asked_by: tuple[str, str],
-    ) -> None:
-        import datetime
 
-        import msgspec
+def _write(plan: "StudyPlan", path: Path) -> None:
+    from eyechart.runs.registration import write_plan
 
-        from eyechart.opening import open_prompt, open_scorer
-        from eyechart.runs.registration import PlanTerms, make_plan, write_plan
-        from eyechart.runs.score import scorer_id_of
-
-        prompt = open_prompt(asked_by[0])
-        scorer, mode = open_scorer(asked_by[1])
-        planned = [
-            msgspec.structs.replace(one, margin=self.margin, discordance=power.discordance, detectable=power.detectable)
-            for one, power in zip(hypotheses, study.pairs, strict=True)
-        ]
-        terms = PlanTerms(
-            prompt=f"{prompt.name}@{prompt.version}",
-            scorer=scorer_id_of(scorer, mode),
-            alpha=self.alpha,
-            power=self.power,
-            correction=self.study_correction,
-        )
-        now = datetime.datetime.now(tz=datetime.UTC)
-        plan = make_plan(benchmark.identity, questions, views, planned, terms=terms, now=now)
-        path = self.write_plan or Path("plan.toml")
-        write_plan(plan, path)
-        counted = "1 hypothesis" if len(planned) == 1 else f"{len(planned)} hypotheses"
-        say(f"plan: {path}, {counted}, sha256 {plan.sha256[:12]}…; ask with run … --plan")
+    write_plan(plan, path)
+    counted = "1 hypothesis" if len(plan.hypothesis) == 1 else f"{len(plan.hypothesis)} hypotheses"
+    say(f"plan: {path}, {counted}, sha256 {plan.sha256[:12]}…; ask with run … --plan")
+    if not plan.models:
+        say("the plan names no model, so it holds for whichever is asked; name it with --model")
 
 
 def _show_power(study: "StudyPower", effect: float | None) -> None:

@@ -72,7 +72,7 @@ def check(
     from eyechart.cli._named_models import name_models
     from eyechart.cli._run_line import RunLine
     from eyechart.cli._seen_table import show_seen
-    from eyechart.cli.run import choose_views, follow, open_wording, with_blind_views
+    from eyechart.cli.run import choose_views, follow, open_wording, with_blind_views, with_plan
     from eyechart.images.giga import needs_tiles
     from eyechart.runs.checking import Counting, check_benchmark, refuse_as_run
     from eyechart.runs.choosing import defaults_of
@@ -80,13 +80,15 @@ def check(
 
     load_plugins(plugin)
     cost_flags.check()
-    again = _again(ask_flags.out, ask_flags.ask_again)
+    is_allowed = study_flags.write_plan is not None and ask_flags.out is None
+    again = None if is_allowed else _again(ask_flags.out, ask_flags.ask_again)
     option = with_hidden(option, benchmark, allow_hidden=allow_hidden)
     if ask_flags.protocol is not None:
         ask_flags, option = follow(ask_flags, option, benchmark)
     if study_flags.repeats is not None:
         ask_flags = replace(ask_flags, repeat=study_flags.repeats)
     opened = open_named_benchmark(benchmark, data, option, boxes)
+    ask_flags, views = with_plan(ask_flags, views)
     named, preset = choose_views(opened, views)
     if ask_flags.blind:
         named = with_blind_views(named)
@@ -100,7 +102,8 @@ def check(
     costing = cost_flags.costing(ask_flags.price, ask_flags.concurrency)
     refuse_as_run(opened, named, prompt, models.opened, options)
     if study_flags.is_used:
-        return study_flags.show(opened, named, prompt_id, options, json=json)
+        planned = tuple(one.identity.spec for one in models.opened)
+        return study_flags.show(opened, named, prompt_id, options, models=planned, json=json)
     reads_pixels = not models.opened or any(one.reads == "pixels" for one in models.opened)
     table = check_benchmark(
         opened,

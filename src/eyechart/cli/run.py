@@ -25,7 +25,7 @@ from eyechart.cli._output import Json, print_json, say
 from eyechart.cli._picture_flags import PictureFlags
 from eyechart.cli._suite import run_suite
 from eyechart.cli._targets import check_targets
-from eyechart.errors import UsageError
+from eyechart.errors import EyechartError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -168,6 +168,7 @@ def _with_progress(
     from eyechart.runs.balanced import open_balanced
     from eyechart.runs.choosing import defaults_of
 
+    ask_flags, views = with_plan(ask_flags, views)
     named, preset = choose_views(benchmark, views)
     if ask_flags.blind:
         named = with_blind_views(named)
@@ -221,6 +222,38 @@ def follow(ask_flags: AskFlags, option: tuple[str, ...], benchmark: str) -> tupl
         scorer=settle(protocol.scorer, ask_flags.scorer, "--scorer", protocol.name),
     )
     return fixed, tuple(f"{name}={value}" for name, value in options.items())
+
+
+def with_plan(ask_flags: AskFlags, views: str | None) -> tuple[AskFlags, str | None]:
+    """Return the flags and views with what a plan says where the command line leaves it open.
+
+    Where the command line says otherwise it is followed, and the results will not be confirmatory. The conditions of a
+    matched design are no views, so that --views and --match are given again.
+    """
+    if ask_flags.plan is None:
+        return ask_flags, views
+    from eyechart.opening import open_prompt
+    from eyechart.runs.registration import read_plan
+    from eyechart.views import parse_view
+
+    plan = read_plan(ask_flags.plan)
+    fixed = replace(
+        ask_flags,
+        limit=plan.limit if ask_flags.limit is None else ask_flags.limit,
+        seed=plan.seed if ask_flags.seed is None else ask_flags.seed,
+        scorer=ask_flags.scorer or plan.scorer,
+        prompt=ask_flags.prompt or _if_known(open_prompt, plan.prompt),
+    )
+    are_views = all(_if_known(parse_view, name) for name in plan.views)
+    return fixed, views or (",".join(plan.views) if are_views else None)
+
+
+def _if_known(opened: "Callable[[str], object]", name: str) -> str | None:
+    try:
+        opened(name)
+    except EyechartError:
+        return None
+    return name
 
 
 def open_wording(benchmark: "Benchmark", prompt_id: str, *, is_trusted: bool) -> "Prompt":

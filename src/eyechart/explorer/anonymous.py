@@ -9,9 +9,8 @@ from eyechart.explorer.labels import model_label, tell_apart
 from eyechart.explorer.study import Entry, ExploredRun, Study
 from eyechart.runs.anonymous import Cleaner, cleaner_of
 from eyechart.runs.anonymous_items import anonymise_items, rename
-from eyechart.runs.items import Items
+from eyechart.runs.items import Items, gather_items
 from eyechart.runs.readings import judge_unread
-from eyechart.runs.registration import kept_copy
 from eyechart.runs.store import RunStore
 from eyechart.runs.summarise import summarise_items
 from eyechart.schema import Question, Request, Response, Run, Score
@@ -42,15 +41,8 @@ class AnonymousRun(ExploredRun):
         self.label = model_label(self.table.run)
 
     def _items(self) -> Items:
-        kept = kept_copy(self.store.folder)
-        return Items(
-            table=self.table,
-            scorer=self.scorer_id,
-            views=tuple(self.store.views()),
-            lenient=judge_unread(self.store, self.table, self.scorer_id, tuple(self._scores.values())),
-            plan=kept,
-            kept=kept,
-        )
+        lenient = judge_unread(self.store, self.table, self.scorer_id, tuple(self._scores.values()))
+        return gather_items(self.store, self.table, self.scorer_id, lenient)
 
     @property
     def name(self) -> str:

@@ -99,7 +99,12 @@ def _plan(summary: Summary) -> Table:
     )
     if found is None:
         return Table("", columns, (), ())
-    state = "The plan was CHANGED: all results are exploratory." if found.is_changed else "The plan was not changed."
+    if found.is_changed:
+        state = "The plan was CHANGED or does not count for this run: all results are exploratory."
+    elif found.is_kept is False:
+        state = "The plan was NOT KEPT: all results are exploratory."
+    else:
+        state = "The plan was not changed, and the run kept to it." if found.is_kept else "The plan was not changed."
     caption = (
         f"Written {found.written_at}, sha256 {found.sha256[:12]}…, corrected by {found.correction.title()}. {state}"
     )

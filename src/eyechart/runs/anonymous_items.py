@@ -7,6 +7,7 @@ import msgspec
 from eyechart.runs.anonymous import Cleaner
 from eyechart.runs.cells import AskedQuestion, Cell, RunTable
 from eyechart.runs.items import Items
+from eyechart.runs.kept_plan import KeptPlan
 from eyechart.runs.registration import StudyPlan
 from eyechart.schema import ViewImage
 
@@ -62,6 +63,7 @@ def anonymise_items(items: Items, cleaner: Cleaner) -> Items:
         views=tuple(_view(one, cleaner, shown) for one in items.views),
         plan=_plan(items.plan, cleaner),
         kept=_plan(items.kept, cleaner),
+        keeping=msgspec.convert(cleaner.built_in(items.keeping), KeptPlan),
     )
 
 

@@ -44,7 +44,10 @@ _READABLE = frozenset({"cannot_tell"})
 
 
 class Ending(msgspec.Struct, frozen=True):
-    """How a request ended, without its text; ``asked_again`` is the state of the error in whose place it was asked."""
+    """How a request ended, without its text; ``asked_again`` is the state of the error in whose place it was asked.
+
+    ``is_open`` says that it is still to be asked: it has no answer, and no start that reached its end gave it up.
+    """
 
     state: ResponseState
     error: str | None = None
@@ -55,6 +58,7 @@ class Ending(msgspec.Struct, frozen=True):
     reported_dollars: float | None = None
     is_batched: bool = False
     asked_again: str = ""
+    is_open: bool = False
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -105,6 +109,11 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     def is_answered(self) -> bool:
         """Whether there is a response that is no error."""
         return self.ending is not None and not self.ending.state.is_error
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the request is still to be asked: nothing came back, or an error that no start has made final."""
+        return self.value is None and (self.ending is None or self.ending.is_open)
 
     @property
     def value(self) -> float | None:
@@ -256,10 +265,16 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     @property
     def is_finished(self) -> bool:
-        """Whether every request has an answer or an error with which a start gave it up; a file of answers has."""
-        return self.run.prompt_id == NOT_RECORDED or all(
-            cell.ending is not None or cell.value is not None for cell in self.cells.values()
-        )
+        """Whether every request has an answer or a final error, or was given up by a start that reached its end.
+
+        A file of answers is finished: nothing more will come.
+        """
+        return self.run.prompt_id == NOT_RECORDED or not self.n_open
+
+    @property
+    def n_open(self) -> int:
+        """Requests that are still to be asked."""
+        return sum(cell.is_open for cell in self.cells.values())
 
     def shares(self, keys: Iterable[Slot]) -> Floats:
         """Return (n_questions, n_conditions) shares in [0, 1] of a question's cells that are among the given ones."""
@@ -289,7 +304,7 @@ def read_table(store: RunStore, scorer_id: str, scores: Iterable[Score] | None =
         SchemaError: If a file is damaged.
     """
     run, index = store.run, store.index()
-    questions = tuple(_asked(question) for question in store.questions())
+    questions = tuple(asked_question(question) for question in store.questions())
     price = store.run.price
     verdicts: dict[str, Verdict] = {}
     spans: dict[str, tuple[int, int] | None] = {}
@@ -297,9 +312,10 @@ def read_table(store: RunStore, scorer_id: str, scores: Iterable[Score] | None =
         verdicts[score.request_id], spans[score.request_id] = _verdict(score), score.span
     endings: dict[str, Ending] = {}
     texts: dict[str, str] = {}
+    given_up = store.given_up()
     for response in store.responses(index):
         name = response.request_id
-        endings[name] = _ending(response, price)
+        endings[name] = _ending(response, price, is_given_up=name in given_up)
         if response.text and name in verdicts and may_copy(response.text, verdicts[name].answer, spans[name]):
             texts[name] = response.text
     contradicted, n_contradicted = store.contradicted(index), dict[str, int]()
@@ -402,7 +418,7 @@ def slot_at(repeat: int, choice_order: tuple[int, ...], run: Run) -> int:
     return repeat * run.n_rotations + rotation
 
 
-def _ending(response: Response, price: TokenPrice | None) -> Ending:
+def _ending(response: Response, price: TokenPrice | None, *, is_given_up: bool) -> Ending:
     texts = (response.text or "", str(response.extra.get("log", "")))
     return Ending(
         response.state,
@@ -414,6 +430,7 @@ def _ending(response: Response, price: TokenPrice | None) -> Ending:
         reported_dollars=reported_dollars(response.usage, response.extra, price),
         is_batched=BATCHED in response.extra,
         asked_again=str(response.extra.get(ASKED_AGAIN, "")),
+        is_open=not response.state.is_final and not is_given_up,
     )
 
 
@@ -423,7 +440,8 @@ def _verdict(score: Score) -> Verdict:
     return Verdict(score.value, score.answer, score.reason, judge)
 
 
-def _asked(question: Question) -> AskedQuestion:
+def asked_question(question: Question) -> AskedQuestion:
+    """Return what estimates need of a question."""
     words = [question.text, question.choices, question.answer, question.answers]
     asked = [*words, question.image.file_sha256, question.targets]
     boxes = question.targets_clipped or question.targets
@@ -442,6 +460,11 @@ def _asked(question: Question) -> AskedQuestion:
         asks_for_cell=question.asks_for_cell,
         base_id=str(question.extra["base_id"]) if question.extra.get("base_id") is not None else None,
     )
+
+
+def hash_contents(questions: Iterable[AskedQuestion]) -> str:
+    """Return the hash of what is asked and how it is grouped by picture, whatever the order of the questions."""
+    return content_sha256(sorted((one.id, one.image_group, one.content) for one in questions))
 
 
 def _with_orders(question: AskedQuestion, n_orders: int) -> AskedQuestion:

@@ -43,6 +43,7 @@ class Origin(msgspec.Struct, frozen=True, kw_only=True):
     scorer: str | None = None
     allowed_faults: tuple[str, ...] = ()
     protocol: str | None = None
+    plan_sha256: str | None = None
 
 
 def find_or_create(
@@ -141,6 +142,7 @@ def run_record(plan: Plan, run_id: str, origin: Origin) -> Run:
         scorer=origin.scorer,
         allowed_faults=origin.allowed_faults,
         protocol=origin.protocol,
+        plan_sha256=origin.plan_sha256,
     )
 
 

@@ -6,6 +6,7 @@ import msgspec
 
 from eyechart.errors import SchemaError
 from eyechart.runs.cells import Cell, RunTable, Slot, read_table
+from eyechart.runs.kept_plan import KeptPlan, judge_plan
 from eyechart.runs.readings import judge_unread
 from eyechart.runs.registration import StudyPlan, kept_copy
 from eyechart.runs.store import RunStore
@@ -21,6 +22,8 @@ _NAMES = {
 }
 _FIELDS = {name: field for field, name in _NAMES.items()}
 _ABSENT = -1
+# Of a report by an earlier version.
+_UNKNOWN_KEEPING = {"against": ["the report does not say whether the plan was kept"]}
 _HASH_LETTERS = 16
 
 
@@ -34,6 +37,7 @@ class Items(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         lenient: Score of each answer that only a more lenient reading reads.
         plan: The plan that the run is read with.
         kept: The plan that the run was started with.
+        keeping: Whether the plan counts, and in what the run departs from it; judged before names are removed.
     """
 
     table: RunTable
@@ -42,6 +46,7 @@ class Items(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     lenient: Mapping[Slot, float]
     plan: StudyPlan | None = None
     kept: StudyPlan | None = None
+    keeping: KeptPlan = KeptPlan()
 
 
 def read_items(store: RunStore, scorer_id: str, plan: StudyPlan | None = None) -> Items:
@@ -57,14 +62,34 @@ def read_items(store: RunStore, scorer_id: str, plan: StudyPlan | None = None) -
         SchemaError: If a file of the run is damaged.
     """
     table = read_table(store, scorer_id)
+    return gather_items(store, table, scorer_id, judge_unread(store, table, scorer_id), plan)
+
+
+def gather_items(
+    store: RunStore, table: RunTable, scorer_id: str, lenient: Mapping[Slot, float], plan: StudyPlan | None = None
+) -> Items:
+    """Return a run that is read already, with the plan that it is read with.
+
+    Args:
+        store: Its folder.
+        table: The run, with its own names.
+        scorer_id: Scorer of its scores.
+        lenient: See ``Items``.
+        plan: The plan to read the run with; the one it was started with if left out.
+
+    Raises:
+        UsageError: If the folder's copy of a plan is damaged.
+    """
     kept = kept_copy(store.folder)
+    plan = plan or kept
     return Items(
         table=table,
         scorer=scorer_id,
         views=tuple(store.views()),
-        lenient=judge_unread(store, table, scorer_id),
-        plan=plan or kept,
+        lenient=lenient,
+        plan=plan,
         kept=kept,
+        keeping=KeptPlan() if plan is None else judge_plan(plan, kept, table, scorer_id),
     )
 
 
@@ -86,6 +111,7 @@ def pack_items(items: Items) -> JsonObject:
         "lenient": [[*slot, value] for slot, value in items.lenient.items()],
         "plan": msgspec.to_builtins(items.plan),
         "kept": msgspec.to_builtins(items.kept),
+        "keeping": msgspec.to_builtins(items.keeping),
     }
 
 
@@ -118,6 +144,7 @@ def unpack_items(content: object, place: str) -> Items:
             lenient={(question, condition, slot): value for question, condition, slot, value in content["lenient"]},
             plan=msgspec.convert(content["plan"], StudyPlan | None),
             kept=msgspec.convert(content["kept"], StudyPlan | None),
+            keeping=msgspec.convert(content.get("keeping", _UNKNOWN_KEEPING), KeptPlan),
         )
     except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:  # msgspec's are ValueErrors
         raise SchemaError(f"{place}: the items are damaged ({error})", hint="write the report again") from error

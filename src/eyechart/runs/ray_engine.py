@@ -333,6 +333,7 @@ def _follow(
             f"{n_asked - n_settled} of {n_asked} requests came back without an answer: their workers died "
             f"{_MOST_RETRIES + 1} times, or the server did not answer",
             "run the same command again to ask the rest",
+            gives_up=True,
         )
     return None
 

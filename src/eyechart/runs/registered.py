@@ -1,7 +1,6 @@
 """A run read with the plan that was written before it: what is confirmatory, and where it departs from the plan."""
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
@@ -9,7 +8,8 @@ import numpy as np
 from eyechart.runs.cells import RunTable
 from eyechart.runs.claiming import made_of, share_records
 from eyechart.runs.effects import with_detectable
-from eyechart.runs.registration import Hypothesis, StudyPlan, hash_ids
+from eyechart.runs.kept_plan import KeptPlan
+from eyechart.runs.registration import Hypothesis, StudyPlan
 from eyechart.schema import Contrast, HypothesisResult, Registration, Summary
 from eyechart.stats.claims import Made, adjust_family, decide, take_record
 from eyechart.stats.conditions import ScoreTable, contrasts_between
@@ -18,113 +18,105 @@ from eyechart.stats.missing import gap_bounds
 from eyechart.stats.paired import subtract
 
 
-def register(
-    summary: Summary, plan: StudyPlan, table: RunTable, scores: ScoreTable, copy: StudyPlan | None = None
-) -> Summary:
+def register(summary: Summary, plan: StudyPlan, keeping: KeptPlan, table: RunTable, scores: ScoreTable) -> Summary:
     """Mark every result of a summary as confirmatory or exploratory, and add the results of the hypotheses.
 
-    Where the plan was changed, nothing is confirmatory.
+    Where the run departs from the plan in anything, nothing is confirmatory. Where the plan does not even count, its
+    family is not the headline either: whoever writes a plan afterwards would choose a family of one.
 
     Args:
-        summary: The summary.
+        summary: The summary, settled by the product's own family.
         plan: The plan that the report is read with.
+        keeping: Whether it counts and was kept.
         table: The run.
         scores: Its scores.
-        copy: The plan that the run was started with, if it kept any.
     """
-    notes = _departures(summary, plan, table)
-    is_changed = plan.is_changed or (copy is not None and copy.sha256 != plan.sha256)
-    if plan.is_changed:
-        notes.append("a value of the plan was changed after it was written: its hash does not fit")
-    if copy is not None and copy.sha256 != plan.sha256:
-        notes.append("the run was started with another plan")
-    if table.run.n_plans > 1:
-        is_changed = True
-        notes.append("the questions were changed after the run had begun")
-    first = _first_answer(table)
-    if first is not None and _is_later(plan.written_at, first):
-        is_changed = True
-        notes.append(f"the plan was written at {plan.written_at}, after the first answer ({first})")
-    known = {one.condition for one in summary.estimates}
-    results = _results(plan, scores, known, summary, is_changed=is_changed, is_finished=table.is_finished)
-    planned = [one.contrast for one in results if one.contrast is not None]
-    shown = {(one.condition, one.baseline) for one in summary.contrasts}
-    apart = [one for one in planned if (one.condition, one.baseline) not in shown]
-    marked = msgspec.structs.replace(
-        summary,
-        contrasts=(*(_as_planned(one, planned, made_of(table)) for one in summary.contrasts), *apart),
-        effects=tuple(msgspec.structs.replace(one, role="exploratory") for one in summary.effects),
-        group_effects=tuple(msgspec.structs.replace(one, role="exploratory") for one in summary.group_effects),
+    made: Made = "confirmatory" if keeping.is_kept and table.is_finished else made_of(table)
+    if keeping.counts:
+        results = _results(plan, scores, summary, made)
+        planned = [one.contrast for one in results if one.contrast is not None]
+        shown = {(one.condition, one.baseline) for one in summary.contrasts}
+        apart = [one for one in planned if (one.condition, one.baseline) not in shown]
+        contrasts = (*(_as_planned(one, planned, made_of(table)) for one in summary.contrasts), *apart)
         # The plan names the family: whether the region of a grid matters is not in it.
-        grids=tuple(
+        grids = tuple(
             msgspec.structs.replace(one, claimed=False, map_gap_p_adjusted=None, standing=made_of(table))
             for one in summary.grids
-        ),
+        )
+    else:
+        contrasts = tuple(msgspec.structs.replace(one, role="exploratory") for one in summary.contrasts)
+        results, grids = _results_beside(plan, scores, contrasts, made), summary.grids
+    marked = msgspec.structs.replace(
+        summary,
+        contrasts=contrasts,
+        effects=tuple(msgspec.structs.replace(one, role="exploratory") for one in summary.effects),
+        group_effects=tuple(msgspec.structs.replace(one, role="exploratory") for one in summary.group_effects),
+        grids=grids,
+        warnings=(*_plan_warnings(keeping), *summary.warnings),
         registration=Registration(
             sha256=plan.sha256,
             written_at=plan.written_at,
-            is_changed=is_changed,
+            is_changed=not keeping.counts,
             correction=plan.correction,
             results=results,
-            notes=tuple(notes),
+            notes=keeping.notes,
+            is_kept=keeping.is_kept,
         ),
     )
     return share_records(marked, made_of(table))
 
 
-def _first_answer(table: RunTable) -> str | None:
-    endings = (cell.ending for cell in table.cells.values())
-    return min((ending.finished_at for ending in endings if ending and ending.finished_at), default=None)
+def _plan_warnings(keeping: KeptPlan) -> tuple[str, ...]:
+    if keeping.is_kept:
+        return ()
+    return (f"the plan was not kept, so every result is exploratory: {'; '.join(keeping.notes)}",)
 
 
-def _is_later(written: str, answered: str) -> bool:
-    try:
-        return datetime.fromisoformat(written) > datetime.fromisoformat(answered)
-    except (TypeError, ValueError):
-        return False
+def _tested(plan: StudyPlan, scores: ScoreTable) -> tuple[Contrast, ...]:
+    """Return the contrasts of the hypotheses whose two conditions have scores."""
+    asked = set(scores.conditions)
+    pairs = [(one.condition, one.baseline) for one in plan.hypothesis if {one.condition, one.baseline} <= asked]
+    return contrasts_between(scores, pairs, confidence=round(1.0 - plan.alpha, 10)) if pairs else ()
 
 
-def _departures(summary: Summary, plan: StudyPlan, table: RunTable) -> list[str]:
-    """Say in what a run is not the one that was planned."""
-    run = summary.run
-    ids = hash_ids([question.id for question in table.questions])
-    pairs: Mapping[str, tuple[object, object]] = {
-        "benchmark": (f"{plan.benchmark} {plan.revision[:12]}", f"{run.benchmark.name} {run.benchmark.revision[:12]}"),
-        "prompt": (plan.prompt, run.prompt_id),
-        "scorer": (plan.scorer, summary.scorer),
-        "number of questions": (plan.n_questions, len(table.questions)),
-        "question ids": (plan.questions_sha256[:12], ids[:12]),
-    }
-    notes = [
-        f"{name}: planned {planned}, found {found}" for name, (planned, found) in pairs.items() if planned != found
-    ]
-    lacking = [view for view in plan.views if view not in table.conditions]
-    return [*notes, *([f"planned views that were not asked: {', '.join(lacking)}"] if lacking else [])]
+def _results(plan: StudyPlan, scores: ScoreTable, summary: Summary, made: Made) -> tuple[HypothesisResult, ...]:
+    """Test the hypotheses as one family of the planned size, each with what the validity rules say about it.
 
-
-def _results(
-    plan: StudyPlan, scores: ScoreTable, known: set[str], summary: Summary, *, is_changed: bool, is_finished: bool
-) -> tuple[HypothesisResult, ...]:
-    """Test the hypotheses as one family, each with what the validity rules say about it."""
-    made: Made = "interim" if not is_finished else "exploratory" if is_changed else "confirmatory"
-    wanted = [one for one in plan.hypothesis if one.condition in known and one.baseline in known]
-    confidence = round(1.0 - plan.alpha, 10)
-    tested = contrasts_between(scores, [(one.condition, one.baseline) for one in wanted], confidence=confidence)
-    n_tested = sum(one.p is not None for one in tested)
-    family = adjust_family(tested, plan.correction, f"{n_tested} hypotheses of the plan").contrasts
+    A hypothesis that could not be tested still counts: it enters the correction with a p of 1.
+    """
+    n_planned = len(plan.hypothesis)
+    tested = _tested(plan, scores)
+    n_untested = n_planned - sum(one.p is not None for one in tested)
+    family = adjust_family(
+        tested, plan.correction, f"{n_planned} hypotheses of the plan", others=(1.0,) * n_untested
+    ).contrasts
     by_pair = {}
     for contrast in family:
         pair = (contrast.condition, contrast.baseline)
         marks = _marks(summary, *pair)
         blocked = msgspec.structs.replace(
             contrast,
-            role="exploratory" if is_changed else "confirmatory",
+            role="confirmatory" if made == "confirmatory" else "exploratory",
             blocked_by=marks[0],
             warnings=tuple(dict.fromkeys((*contrast.warnings, *marks[1]))),
         )
-        by_pair[pair] = decide(with_detectable(blocked, scores, n_comparisons=n_tested), made)
+        by_pair[pair] = decide(with_detectable(blocked, scores, n_comparisons=n_planned), made)
     return tuple(
         _result(one, by_pair.get((one.condition, one.baseline)), scores, plan.alpha) for one in plan.hypothesis
+    )
+
+
+def _results_beside(
+    plan: StudyPlan, scores: ScoreTable, headline: Sequence[Contrast], made: Made
+) -> tuple[HypothesisResult, ...]:
+    """Return the hypotheses of a plan that does not count, as the product's own family has them; none is equivalent."""
+    by_pair = {
+        (one.condition, one.baseline): _as_planned(msgspec.structs.replace(one, role="exploratory"), headline, made)
+        for one in _tested(plan, scores)
+    }
+    found = (_result(one, by_pair.get((one.condition, one.baseline)), scores, plan.alpha) for one in plan.hypothesis)
+    return tuple(
+        msgspec.structs.replace(one, is_equivalent=None if one.is_equivalent is None else False) for one in found
     )
 
 

@@ -9,7 +9,9 @@ import msgspec
 
 from eyechart.errors import UsageError
 from eyechart.runs.baselines import level_of
+from eyechart.runs.cells import asked_question, hash_contents
 from eyechart.runs.files import write_whole
+from eyechart.runs.plan_options import DEFAULT_TRANSPORT
 from eyechart.schema import (
     BenchmarkIdentity,
     Question,
@@ -33,7 +35,8 @@ _PRIMARY = (
 _MOST_HYPOTHESES = 8
 _HEADER = """\
 # A plan, written by eyechart before anything is asked. `eyechart run --plan` and `eyechart report --plan` read it.
-# Results of these hypotheses are confirmatory, all others exploratory. sha256 covers every value: a later change shows.
+# Results of these hypotheses are confirmatory if the run keeps to every line, and exploratory if it departs from one.
+# sha256 covers every value: a later change shows.
 """
 
 
@@ -74,6 +77,14 @@ class StudyPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         power: Chance to detect the detectable differences.
         correction: Correction over the hypotheses.
         hypothesis: The family.
+        models: Who is asked, as provider/name; empty where the plan holds for any one model.
+        contents_sha256: Hash of what is asked: texts, options, right answers, pictures, targets, clusters.
+        limit: Number of questions drawn; None asks all.
+        seed: Seed of that draw; None in plans written before it was recorded.
+        repeats: How often each request is asked; 0 in plans written before it was recorded.
+        transport: How pictures are sent; empty in plans written before it was recorded.
+        ask_again: States of final errors that may be asked again without making the results exploratory.
+        may_grow: Whether questions may be mended, added or removed while the run goes on.
         sha256: Hash of all of the above.
     """
 
@@ -90,6 +101,14 @@ class StudyPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     power: float = 0.8
     correction: Correction = "holm"
     hypothesis: tuple[Hypothesis, ...]
+    models: tuple[str, ...] = ()
+    contents_sha256: str = ""
+    limit: int | None = None
+    seed: int | None = None
+    repeats: int = 0
+    transport: str = ""
+    ask_again: tuple[str, ...] = ()
+    may_grow: bool = False
     sha256: str = ""
 
     @property
@@ -167,6 +186,13 @@ class PlanTerms(msgspec.Struct, frozen=True, kw_only=True):
     alpha: float = 0.05
     power: float = 0.8
     correction: Correction = "holm"
+    models: tuple[str, ...] = ()
+    limit: int | None = None
+    seed: int = 0
+    repeats: int = 1
+    transport: str = DEFAULT_TRANSPORT
+    ask_again: tuple[str, ...] = ()
+    may_grow: bool = False
 
 
 def make_plan(
@@ -212,6 +238,14 @@ def make_plan(
         power=terms.power,
         correction=terms.correction,
         hypothesis=tuple(hypotheses),
+        models=terms.models,
+        contents_sha256=hash_contents(map(asked_question, questions)),
+        limit=terms.limit,
+        seed=terms.seed,
+        repeats=terms.repeats,
+        transport=terms.transport,
+        ask_again=terms.ask_again,
+        may_grow=terms.may_grow,
     )
     return msgspec.structs.replace(plan, sha256=plan.content_sha256)
 
@@ -242,9 +276,15 @@ def read_plan(path: Path) -> StudyPlan:
     """Read a plan, changed or not.
 
     Raises:
-        UsageError: If it cannot be read, is no plan, or holds a margin that is none.
+        UsageError: If it cannot be read, is not a plan, names no hypothesis, or holds a margin that is none.
     """
-    plan = read_settings(StudyPlan, read_toml(path), f"plan {path.name}")
+    content = read_toml(path)
+    if not content.get("hypothesis"):
+        raise UsageError(
+            f"plan {path.name} names no hypothesis, so there is nothing that it could confirm",
+            hint="write it by eyechart check … --write-plan FILE --hypothesis crop_3x,original",
+        )
+    plan = read_settings(StudyPlan, content, f"plan {path.name}")
     _check_margins(plan.hypothesis)
     return plan
 
@@ -257,7 +297,7 @@ def _check_margins(hypotheses: Sequence[Hypothesis]) -> None:
 
 
 def keep_copy(plan: StudyPlan, folder: Path) -> None:
-    """Keep the plan in a run folder; the first one stands.
+    """Keep the plan in a run folder; the first one stands. It counts only if ``run.json`` holds its hash.
 
     Raises:
         StoreError: If it cannot be written.

@@ -22,11 +22,13 @@ class Stop(Value, frozen=True):
     """Why a run ended before everything was asked, and what the reader can do.
 
     ``leaves_open`` says that the final errors of this start may be the server's, so that the next one asks them again.
+    ``gives_up`` says that everything was tried all the same: what was asked and has no answer is given up.
     """
 
     reason: str
     hint: str = ""
     leaves_open: bool = False
+    gives_up: bool = False
 
 
 class Retrying:

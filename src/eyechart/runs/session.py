@@ -25,6 +25,7 @@ from eyechart.runs.final_errors import keep_final_errors
 from eyechart.runs.folders import Destination, Origin, find_or_create, tell_finished
 from eyechart.runs.foresight import Foresight, fit_for, foresee, told_rule
 from eyechart.runs.gold import told_answer
+from eyechart.runs.kept_plan import foresee_departures
 from eyechart.runs.later_plans import RUN_FILE, change_between, matching_contents
 from eyechart.runs.listening import Beginning, Listener, Silent
 from eyechart.runs.matching import gauge_for
@@ -43,7 +44,7 @@ from eyechart.runs.pictures import PictureSource
 from eyechart.runs.plan import Plan, plan_run, shown_answer
 from eyechart.runs.preflight import check_first, choose_first, stop_after
 from eyechart.runs.ray_engine import RayWork, ask_by_ray
-from eyechart.runs.registration import keep_copy
+from eyechart.runs.registration import keep_copy, kept_copy
 from eyechart.runs.retrying import Stop
 from eyechart.runs.score import score_run
 from eyechart.runs.shard import ids_of
@@ -59,6 +60,8 @@ from eyechart.schema import JsonObject, ModelIdentity, Request, Response, Seen, 
 
 # A served model without revision or fingerprint may be another one tomorrow.
 MAX_ANSWER_AGE = timedelta(hours=24)
+# What holds until a start has ended in any other way.
+_INTERRUPTED: Stop | None = Stop("interrupted")
 
 
 def run_benchmark(
@@ -91,9 +94,12 @@ def run_benchmark(
         KeyboardInterrupt: On Ctrl-C, with a clean store.
     """
     options, listener = options or RunOptions(), listener or Silent()
+    named = options.scorer
     options = checked(with_told_order(options, benchmark, model), benchmark, model, views)
-    scorer, mode = open_scorer(options.scorer or DEFAULT_SCORER)
+    open_scorer(options.scorer or DEFAULT_SCORER)
     asked = _ask_all(benchmark, model, views, prompt, options=options, listener=listener)
+    kept = None if named is not None else kept_copy(asked.store.folder)
+    scorer, mode = open_scorer((options.scorer if kept is None else kept.scorer) or DEFAULT_SCORER)
     scorer_id = score_run(asked.store, scorer, mode)
     summary = summarise(asked.store, scorer_id, options.registration)
     return Outcome(
@@ -171,6 +177,7 @@ def _ask_all(
             allows_faults=options.allows_faults,
         ),
         protocol=options.protocol,
+        plan_sha256=None if options.registration is None else options.registration.content_sha256,
     )
     session = _Session(benchmark, model, plan, options, listener, ahead=ahead, origin=origin)
     del plan  # its view images are on the disk now
@@ -221,7 +228,8 @@ class _Session:
         finished = None
         if options.where == Destination(runs=options.where.runs) and not self.is_resumed and model.reads == "pixels":
             finished = tell_finished(options.where.runs, plan)
-        for line in (*self._growth(n_plans), *unreadable, *([finished] if finished else [])):
+        notes = (*self._growth(n_plans), *unreadable, *self._departures())
+        for line in (*notes, *([finished] if finished else [])):
             self._listener.noted(line)
         if isinstance(self._listener, ScoringListener) and self._index.rows:
             self._listener.judge_earlier(filter(self._is_fresh, plan.requests), self.store.responses(self._index))
@@ -279,7 +287,7 @@ class _Session:
             anew=self._anew(),
             spending=spending,
         )
-        is_doubted = False
+        is_doubted, stop = False, _INTERRUPTED
         try:
             if self._options.shard is None and (warning := check_alone(writer.begin(), utc_now())):
                 self._listener.noted(warning)
@@ -296,9 +304,17 @@ class _Session:
             try:
                 if not is_doubted:
                     keep_final_errors(self.store, writer)
+                if stop is None or stop.gives_up:
+                    self._give_up(writer.path.stem)
             finally:
                 writer.close()
                 await self._model.close()
+
+    def _give_up(self, writer: str) -> None:
+        """Note what this start, which reached its end, asked in vain: without an answer a run is finished by this."""
+        index = self.store.index()
+        asked = (one.id for one in self._plan.requests if self._is_own(one) and one.id in index.rows)
+        self.store.give_up(writer, (request_id for request_id in asked if not index.is_settled(request_id)))
 
     async def _ask_first_and_rest(
         self, asker: Asker, pictures: PictureSource, writer: AnswerWriter, spending: Spending
@@ -411,6 +427,12 @@ class _Session:
         changed = f", {change.n_changed} changed" if change.n_changed else ""
         kept = f"{n_kept} {answers} kept, {change.n_new} {questions} new{changed}, {change.n_gone} gone"
         return (f"the questions changed since this folder was planned: {kept}",)
+
+    def _departures(self) -> tuple[str, ...]:
+        """Say before anything is paid for why results will not be confirmatory, as far as settings tell."""
+        plan = self._options.registration
+        departures = () if plan is None else foresee_departures(plan, self.store.run)
+        return tuple(f"results will be exploratory, since this run does not keep its plan: {one}" for one in departures)
 
     def _first(self) -> tuple[Request, ...]:
         """Return the requests to check first, of those that are open; none where looking costs nothing.

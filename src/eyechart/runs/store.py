@@ -28,6 +28,7 @@ from eyechart.runs.later_plans import (
 from eyechart.runs.plan import Plan
 from eyechart.schema import (
     AnyRecord,
+    GivenUp,
     LaterPlan,
     Question,
     Record,
@@ -42,6 +43,7 @@ from eyechart.schema import (
 )
 
 ESTIMATES_FILE = "estimates.json"
+GIVEN_UP = "given_up"
 
 
 class RunStore:
@@ -50,8 +52,9 @@ class RunStore:
     ``run.json``, ``questions``, ``views``, ``requests`` and ``seen.jsonl`` (what the model is expected to see) are
     written once. Where the questions were changed afterwards, later plans lie in ``plans/``: everything read here is of
     the newest, and answers to questions that are gone stay stored unread. Each process appends to its own
-    ``responses/<writer>.jsonl`` and ``seen/<writer>.jsonl`` (what the model executed or reported). ``scores/`` and
-    ``estimates.json`` follow from these and can be made anew.
+    ``responses/<writer>.jsonl`` and ``seen/<writer>.jsonl`` (what the model executed or reported); a start that reached
+    its end names in ``given_up/<writer>.jsonl`` what it has no answer to. ``scores/`` and ``estimates.json`` follow
+    from these and can be made anew.
 
     Args:
         folder: An existing run folder.
@@ -148,6 +151,25 @@ class RunStore:
             return frozenset()
         return contradicted_ids(self._writer_files("responses")) & index.rows.keys()
 
+    def given_up(self) -> frozenset[str]:
+        """Return the requests that starts which reached their end gave up; later starts may have had an answer."""
+        files = self._writer_files(GIVEN_UP)
+        return frozenset(row.request_id for path in files for row in read_records(path, GivenUp, may_be_torn=True))
+
+    def give_up(self, writer: str, request_ids: Iterable[str]) -> None:
+        """Note the requests that a start which reached its end has no answer to.
+
+        Args:
+            writer: Name of its writer.
+            request_ids: The requests, each asked at least once.
+
+        Raises:
+            StoreError: If it cannot be written.
+        """
+        rows = [GivenUp(request_id=request_id) for request_id in request_ids]
+        if rows:
+            write_records(self.folder / GIVEN_UP / f"{writer}.jsonl", rows)
+
     def seen(self) -> Iterator[Seen]:
         """Yield what was expected to be seen, then what was observed, writers in the order of their names.
 
@@ -201,7 +223,8 @@ class RunStore:
         """Whether a file that follows from the answers is there, and no answer or plan was written after it."""
         try:
             written = path.stat().st_mtime_ns
-            sources = (*self._writer_files("responses"), *(self.folder / PLANS).glob("[0-9]*.json"))
+            answers = (*self._writer_files("responses"), *self._writer_files(GIVEN_UP))
+            sources = (*answers, *(self.folder / PLANS).glob("[0-9]*.json"))
             return all(source.stat().st_mtime_ns <= written for source in sources)
         except OSError:
             return False

@@ -86,7 +86,7 @@ def summarise(store: RunStore, scorer_id: str, plan: StudyPlan | None = None) ->
 def summarise_items(items: Items) -> Summary:
     """Return the summary of a gathered run; the same items give the same numbers, wherever they were kept."""
     summary = estimate(items.table, items.scorer, items.views, items.lenient)
-    return _registered(summary, items.plan, items.table, items.kept)
+    return _registered(summary, items)
 
 
 def estimate(
@@ -189,8 +189,7 @@ def _with_findings(summary: Summary) -> Summary:
 def _interim_warnings(table: RunTable) -> list[str]:
     if table.is_finished:
         return []
-    n_open = sum(cell.ending is None for cell in table.cells.values())
-    text = f"interim: {n_open} of {len(table.cells)} requests have no answer yet, so nothing is claimed"
+    text = f"interim: {table.n_open} of {len(table.cells)} requests have no answer yet, so nothing is claimed"
     return [f"{text}; the same run command asks them"]
 
 
@@ -224,11 +223,12 @@ def _of_pairs(contrasts: Iterable[Contrast], pairs: Iterable[Pair]) -> list[Cont
     return [one for one in contrasts if frozenset((one.condition, one.baseline)) in wanted]
 
 
-def _registered(summary: Summary, plan: StudyPlan | None, table: RunTable, copy: StudyPlan | None) -> Summary:
+def _registered(summary: Summary, items: Items) -> Summary:
     """Return the summary read with a plan; findings are made anew, since a planned family is another family."""
-    if plan is None:
+    if items.plan is None:
         return summary
-    return _with_findings(register(summary, plan, table, score_table(table, summary.scorer), copy))
+    scores = score_table(items.table, summary.scorer)
+    return _with_findings(register(summary, items.plan, items.keeping, items.table, scores))
 
 
 def score_table(table: RunTable, scorer_id: str) -> ScoreTable:

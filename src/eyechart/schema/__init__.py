@@ -62,7 +62,16 @@ from eyechart.schema._pictures import (
     ViewImage,
 )
 from eyechart.schema._questions import ImageRef, Question, TargetPolicy
-from eyechart.schema._runs import BenchmarkIdentity, LaterPlan, MatchedCondition, Matching, Run, TokenPrice, Unmatched
+from eyechart.schema._runs import (
+    BenchmarkIdentity,
+    GivenUp,
+    LaterPlan,
+    MatchedCondition,
+    Matching,
+    Run,
+    TokenPrice,
+    Unmatched,
+)
 from eyechart.schema._summary import AnswerPattern, ConditionSummary, Expense, Failure, PictureGroup, Summary
 from eyechart.schema._views import (
     Blank,
@@ -102,6 +111,7 @@ __all__ = [
     "Failure",
     "Finding",
     "Flips",
+    "GivenUp",
     "Grid",
     "GridComposition",
     "GridEffect",

@@ -183,9 +183,18 @@ class HypothesisResult(Value, frozen=True):
 
 
 class Registration(Value, frozen=True):
-    """The plan that a run is read with: its hash, whether it was changed after it was written, and its results.
+    """The plan that a run is read with: its hash, whether it counts and was kept, and its results.
 
-    ``notes`` say in what the run departs from the plan.
+    Args:
+        sha256: Its hash.
+        written_at: ISO time.
+        is_changed: Whether it does not count as the plan of this run: it was changed after it was written, is younger
+            than the first answer, or is not the one that the run was begun with.
+        correction: Correction over its hypotheses.
+        results: What became of each hypothesis.
+        notes: Why it does not count, and in what the run departs from it; empty exactly where it was kept.
+        is_kept: Whether it counts and the run departs from it in nothing, so that its results are confirmatory; None
+            in files written before this field.
     """
 
     sha256: str
@@ -194,3 +203,4 @@ class Registration(Value, frozen=True):
     correction: str
     results: tuple[HypothesisResult, ...] = ()
     notes: tuple[str, ...] = ()
+    is_kept: bool | None = None

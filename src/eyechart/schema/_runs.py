@@ -84,11 +84,21 @@ class LaterPlan(Record, frozen=True, kw_only=True):
     files: dict[str, str]
 
 
+class GivenUp(Record, frozen=True, kw_only=True):
+    """A request without an answer that a start which reached its end does not ask again.
+
+    Starts that were ended before (by a bound, a signal, equal errors, a server that is gone) give nothing up.
+    """
+
+    request_id: str
+
+
 class Run(Record, frozen=True, kw_only=True):
     """The settings of one run, written once. Counts are derived from the other files, never stored here.
 
     ``plan_id`` is that of the first plan. Where the questions were changed later, ``n_plans`` counts the plans, and
-    benchmark, number of questions and orders, matching and expected cost are those of the newest.
+    benchmark, number of questions and orders, matching and expected cost are those of the newest. ``plan_sha256`` is
+    the hash of the plan by ``check --write-plan`` that the run was begun with, None where there was none.
     """
 
     id: str
@@ -119,3 +129,4 @@ class Run(Record, frozen=True, kw_only=True):
     allowed_faults: tuple[str, ...] = ()
     protocol: str | None = None
     n_plans: int = 1
+    plan_sha256: str | None = None
