@@ -316,3 +316,42 @@ def test_every_stored_row_of_an_unreadable_picture_can_be_read_back_and_exported
     assert sorted(cell.ending.state.value for cell in cells.values()) == ["answered"] * 2 + ["unreadable_image"] * 2
     stored = json.loads((outcome.store.folder / "questions.jsonl").read_text().splitlines()[1])
     assert stored["image"]["fault"] == "gone.png: there is no such file"
+
+
+def test_a_picture_mended_after_a_batch_is_handed_over_alone_and_nothing_else_is_paid_again(edited, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-0123456789")
+    rows = [edited.row(number) for number in range(6)]
+    cut_in_half(edited.folder / "p3.png")
+    edited.write(rows)
+    desk, told = BatchDesk("A"), Told()
+    batches = BatchSettings(poll_seconds=0.01, wait_seconds=30.0)
+    with ChatServer(desk=desk) as server:
+
+        def ask():
+            model = open_model("openai/gpt-4o", ModelOptions(base_url=f"{server.url}/v1"))
+            return edited.ask(model, batches=batches, is_same_weights=True, listener=told)
+
+        first = ask()
+        handed_over = set(desk.asked)
+        edited.picture("p3.png", 3)
+        second = ask()
+    assert (first.exit_code, len(handed_over)) == (3, 10)
+    assert (second.exit_code, set(desk.asked.values())) == (0, {1})
+    assert len(set(desk.asked) - handed_over) == 2
+    assert "10 answers kept, 0 questions new, 1 changed, 0 gone" in told.text
+
+
+def test_a_picture_mended_between_the_starts_of_shards_is_asked_once(edited):
+    rows = [edited.row(number) for number in range(6)]
+    cut_in_half(edited.folder / "p3.png")
+    edited.write(rows)
+    model = Looking()
+    for shard in ("1/2", "2/2"):
+        edited.ask_shard(model, shard)
+    assert model.asked.total() == 10
+    edited.picture("p3.png", 3)
+    for shard in ("1/2", "2/2"):
+        edited.ask_shard(model, shard)
+    assert (model.asked.total(), set(model.asked.values())) == (12, {1})
+    assert edited.ask(model).exit_code == 0
+    assert model.asked.total() == 12
