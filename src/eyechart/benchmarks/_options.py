@@ -309,7 +309,7 @@ def finish(entries: Entries, place: str, rules: OptionRules, column: str) -> Opt
     if not MIN_CHOICES <= len(texts) <= MAX_CHOICES:
         what = f" ({shown(texts[0])})" if len(texts) == 1 else ""
         raise BenchmarkError(
-            f"{place}: {len(texts)} choices{what}",
+            f"{place}: {len(texts)} choice{'s' * (len(texts) != 1)}{what}",
             hint=f"give {MIN_CHOICES}–{MAX_CHOICES}, or none for a free answer; {_ONE_LIST}",
         )
     bare = None if rules.letters == "keep" else without_letters(texts, kept, place)

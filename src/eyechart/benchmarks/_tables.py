@@ -161,6 +161,8 @@ def _spelled_json(text: bytes, place: str) -> object:
     """
     try:
         found = _SPELLED.decode(text.removeprefix(codecs.BOM_UTF8).decode())
+    except TwiceError as error:
+        raise BenchmarkError(f"{place}: {error}", hint="keep one of the two") from error
     except (ValueError, RecursionError) as error:
         raise BenchmarkError(f"{place}: not JSON ({error})", hint="repair or remove what stands there") from error
     # Only an escape can bring a lone surrogate into a text that was UTF-8.

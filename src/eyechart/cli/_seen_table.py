@@ -169,8 +169,8 @@ def _cost_notes(cost: "Cost | None") -> list[str]:
         return []
     images = "unknown" if cost.image_tokens is None else f"{cost.image_tokens:,}"
     told = (
-        f"{cost.n_calls:,} calls, {format_hours(cost.hours)}; tokens: {images} of pictures, about "
-        f"{cost.text_tokens:,} of prompts, {cost.answer_tokens:,} of answers (assumed); upload at most "
+        f"{cost.n_calls:,} call{'s' * (cost.n_calls != 1)}, {format_hours(cost.hours)}; tokens: {images} of pictures, "
+        f"about {cost.text_tokens:,} of prompts, {cost.answer_tokens:,} of answers (assumed); upload at most "
         f"{format_bytes(cost.most_upload_bytes)}"
     )
     return [told, _price_note(cost)]
