@@ -1,6 +1,7 @@
 """Laws of ``eyechart explore``: what it cannot serve is said before anything slow begins."""
 
 import http.client
+import re
 import socket
 import threading
 
@@ -75,3 +76,19 @@ def test_the_loopback_of_ipv6_is_served_and_named_as_in_a_url(given, tmp_path, c
     assert "at http://[::1]:" in said
     assert "can be reached from other machines" not in said
     assert statuses == [307, 400]  # the only run is opened at once; another name is refused
+
+
+def test_beyond_loopback_the_address_holds_a_token_of_this_start(tmp_path, capsys, monkeypatch):
+    folder = tmp_path / "run"
+    questions = eyechart.benchmark("folder", question_file(tmp_path), box_format="xyxy")
+    eyechart.run(questions, model="simulated/oracle", views="original", limit=2, out=folder)
+    monkeypatch.setattr(uvicorn.Server, "run", lambda server, sockets: None)
+    told = []
+    for _ in range(2):
+        assert run_app(["explore", str(folder), "--host", "0.0.0.0", "--port", "0"]) == 0  # noqa: S104 -- that is asked
+        said = capsys.readouterr().err
+        assert "whoever has this address can read runs and pictures" in said
+        told.append(re.search(r"\?token=([\w-]{32})\s", said)[1])
+    assert told[0] != told[1]
+    assert run_app(["explore", str(folder), "--port", "0"]) == 0
+    assert "token" not in capsys.readouterr().err

@@ -1,7 +1,10 @@
 """A person's answers: shuffled, resumable, stored like a model's, and given by keys on a page that tells no view."""
 
 import json
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from runs_made import question_file
@@ -150,6 +153,51 @@ def test_another_site_can_neither_send_nor_read(page):
     _, client = page()
     assert client.post("/answer", data={"position": 0}).status_code == 415
     assert client.get("/state", headers={"host": "evil.example"}).status_code == 400
+
+
+def test_json_that_is_nested_without_end_is_told_in_words(page):
+    _, client = page()
+    body = b'{"position": ' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    reply = client.post("/answer", content=body, headers={"content-type": "application/json"})
+    assert (reply.status_code, "the page sent something else" in reply.json()["error"]) == (400, True)
+
+
+def test_a_body_without_a_length_is_bounded_while_it_is_read(page):
+    _, client = page()
+    n_sent = 0
+
+    def endless():
+        nonlocal n_sent
+        while n_sent < 64 << 20:
+            n_sent += 1 << 16
+            yield bytes(1 << 16)
+
+    reply = client.post("/answer", content=endless(), headers={"content-type": "application/json"})
+    assert reply.status_code == 413
+
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from eyechart.runs.execute import writer_name
+file = (Path(sys.argv[1]) / f"{writer_name()}.jsonl").open("a")
+print("open", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="open files of others are told by /proc")
+def test_a_second_person_on_one_run_is_told_and_the_first_goes_on(begin, tmp_path):
+    begin("ann").close()
+    command = [sys.executable, "-c", HOLD, str(tmp_path / "ann" / "responses")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as first:
+        assert first.stdout.readline() == "open\n"
+        with pytest.raises(UsageError, match=f"process {first.pid} on this machine is asking this run too"):
+            begin("ann")
+        first.kill()
+    again = begin("ann")
+    assert (again.warning, again.is_resumed) == (None, True)
+    again.close()
 
 
 def test_pictures_can_be_enlarged_only_where_that_is_allowed(page):

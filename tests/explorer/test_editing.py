@@ -48,6 +48,13 @@ def test_a_change_is_signed_by_who_is_there_and_shown_at_once(editor, tmp_path):
     assert (stored.author, stored.targets) == ("ann", (Box(1, 2, 30, 40),))
 
 
+def test_a_change_of_another_version_does_not_block_the_corrections_of_everybody(editor, tmp_path):
+    _, client = editor()
+    assert client.post("/edit?number=0", json=change(answer="C", schema_version=99)).status_code == 200
+    (stored,) = read_edits(tmp_path / "edits")
+    assert (stored.answer, stored.schema_version) == ("C", 1)
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [

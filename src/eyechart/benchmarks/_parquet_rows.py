@@ -14,7 +14,7 @@ from eyechart.benchmarks._unread import absence_of
 from eyechart.errors import BenchmarkError, MissingDependencyError
 from eyechart.images.decode import examine
 from eyechart.images.hash import file_sha256
-from eyechart.schema import ImageRef, Value, content_sha256
+from eyechart.schema import NOT_JSON, ImageRef, Value, content_sha256
 
 if TYPE_CHECKING:
     import pyarrow.parquet
@@ -131,7 +131,7 @@ class ParquetRows:
         if stored is not None and stored.is_file():
             try:
                 index = msgspec.json.decode(stored.read_bytes(), type=_Index)
-            except (OSError, msgspec.MsgspecError):
+            except (OSError, *NOT_JSON):
                 index = None  # of another version, or damaged: listed anew
             if index is not None and index.version == _INDEX_VERSION:
                 return index.rows

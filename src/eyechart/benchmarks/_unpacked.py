@@ -186,7 +186,7 @@ def _read_index(folder: Path, header: _Header) -> tuple[UnpackedRow, ...] | None
         if msgspec.structs.replace(stored, n_rows=0) != header or stored.n_rows != len(lines):
             return None
         rows = tuple(msgspec.json.decode(line, type=UnpackedRow) for line in lines)
-    except (OSError, ValueError, msgspec.DecodeError):  # no index, or one that was cut
+    except (OSError, ValueError, RecursionError):  # no index, or one that was cut
         return None
     images = {ref for row in rows for ref in row.pictures.values() if ref is not None}
     return rows if all((folder / _file_name(image)).is_file() for image in images) else None

@@ -12,7 +12,7 @@ from eyechart.cli._durations import read_seconds
 from eyechart.cli._picture_flags import PictureFlags
 from eyechart.errors import UsageError
 from eyechart.registry import load_plugin, names
-from eyechart.schema import ScoreMode
+from eyechart.schema import NOT_JSON, ScoreMode
 from eyechart.settings import parse_pairs, read_toml
 
 if TYPE_CHECKING:
@@ -493,5 +493,5 @@ def _read_json_object(path: Path) -> dict[str, object]:
         return msgspec.json.decode(path.read_bytes(), type=dict[str, object])
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror})", hint="check the path") from error
-    except msgspec.MsgspecError as error:
+    except NOT_JSON as error:
         raise UsageError(f"{path} is not a JSON object ({error})", hint='write {"key": value}') from error

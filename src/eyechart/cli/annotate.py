@@ -118,6 +118,8 @@ def _answer(benchmark: "Benchmark", plan: "Plan", out: Path | None, *, zoom: boo
     from eyechart.runs.folders import Destination
 
     annotation = Annotation(plan, benchmark, Destination(out=out), recorded_command())
+    if annotation.warning:
+        say(annotation.warning)
     done = annotation.progress
     say(f"{annotation.store.folder}: {done.n_done} of {done.n_all} answers are there")
     with contextlib.closing(annotation):

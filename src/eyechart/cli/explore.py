@@ -39,7 +39,8 @@ def explore(
     import uvicorn
 
     from eyechart.cli._work import WorkProgress
-    from eyechart.explorer.server import LOOPBACK, build_server
+    from eyechart.explorer.gatekeeper import LOOPBACK, new_token
+    from eyechart.explorer.server import build_server
     from eyechart.explorer.study import read_study
 
     load_plugins(plugin)
@@ -50,17 +51,15 @@ def explore(
     with WorkProgress("explore", "runs") as progress:
         study = read_study(runs, scorer, tell=progress.update)
     named = f"[{host}]" if ":" in host else host  # as addresses of IPv6 stand in a URL
-    address = f"http://{named}:{listening.getsockname()[1]}/"
-    is_loopback = named in LOOPBACK
-    if not is_loopback:
-        say(f"warning: {host} can be reached from other machines: they can read these runs and pictures")
+    token = "" if host in LOOPBACK else new_token()
+    address = f"http://{named}:{listening.getsockname()[1]}/" + (f"?token={token}" if token else "")
+    if token:
+        say(f"warning: {host} can be reached from other machines: whoever has this address can read runs and pictures")
     if json:
         print_json({"address": address})
     else:
         say(f"explore {len(runs)} {'run' if len(runs) == 1 else 'runs'} at {address}   (Ctrl-C ends)")
-    # Older starlette (1.0.1 does) cuts the name at its first colon; no name that can be bent to here begins so.
-    hosts = (*LOOPBACK, "[") if named != host else LOOPBACK
-    server = build_server(study, data, hosts=hosts if is_loopback else ("*",), is_prepared=True)
+    server = build_server(study, data, host=host, token=token, is_prepared=True)
     config = uvicorn.Config(server, log_level="warning", access_log=False)
     with contextlib.closing(listening), contextlib.suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[listening])

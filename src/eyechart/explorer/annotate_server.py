@@ -11,7 +11,6 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import BaseRoute, Route
@@ -20,12 +19,13 @@ from eyechart.errors import EyechartError, UsageError
 from eyechart.explorer.annotating import Annotation, Given
 from eyechart.explorer.editing import Editing
 from eyechart.explorer.edits import Edit
+from eyechart.explorer.gatekeeper import Gatekeeper
 from eyechart.explorer.numbers import read_number
 from eyechart.explorer.screens import POLICY
-from eyechart.explorer.server import LOOPBACK, read_asset
+from eyechart.explorer.server import read_asset
 from eyechart.explorer.tiles import TILE_PX, TileCutter, tile_shape
 from eyechart.kinds import Benchmark
-from eyechart.schema import JsonObject, Picture
+from eyechart.schema import NOT_JSON, JsonObject, Picture
 
 _OWN_ASSETS = frozenset({"annotate.css", "annotate.js", "edit.js"})
 _HEADERS = {
@@ -41,13 +41,12 @@ Sent = TypeVar("Sent", bound=msgspec.Struct)
 Work = Callable[[Request, bytes], JsonObject]
 
 
-def build_annotator(annotation: Annotation, *, zoom: bool, hosts: Sequence[str] = LOOPBACK) -> Starlette:
+def build_annotator(annotation: Annotation, *, zoom: bool) -> Starlette:
     """Return the application on which a person answers; run it with uvicorn.
 
     Args:
         annotation: The person's run.
         zoom: Whether pictures may be enlarged.
-        hosts: Names under which it may be reached.
     """
     lock = Lock()
 
@@ -83,16 +82,15 @@ def build_annotator(annotation: Annotation, *, zoom: bool, hosts: Sequence[str] 
 
     page = _template("annotate.html.jinja").render(policy=POLICY, zoom=zoom)
     work = {"/state": state, "/answer": answer, "/later": later}
-    return _application(page, work, annotation.benchmark, picture, zoom=zoom, hosts=hosts)
+    return _application(page, work, annotation.benchmark, picture, zoom=zoom)
 
 
-def build_editor(editing: Editing, *, only_boxes: bool, hosts: Sequence[str] = LOOPBACK) -> Starlette:
+def build_editor(editing: Editing, *, only_boxes: bool) -> Starlette:
     """Return the application on which a person corrects questions and draws boxes; run it with uvicorn.
 
     Args:
         editing: The questions and where changes go.
         only_boxes: Whether boxes alone may be changed.
-        hosts: Names under which it may be reached.
     """
     lock = Lock()
 
@@ -113,7 +111,7 @@ def build_editor(editing: Editing, *, only_boxes: bool, hosts: Sequence[str] = L
         return editing.picture(_place(request, "place"))
 
     page = _template("edit.html.jinja").render(policy=POLICY, only_boxes=only_boxes)
-    return _application(page, {"/state": state, "/edit": edit}, editing.benchmark, picture, zoom=True, hosts=hosts)
+    return _application(page, {"/state": state, "/edit": edit}, editing.benchmark, picture, zoom=True)
 
 
 def _place(request: Request, name: str) -> int:
@@ -131,7 +129,6 @@ def _application(
     picture: Callable[[Request], Picture],
     *,
     zoom: bool,
-    hosts: Sequence[str],
 ) -> Starlette:
     cutter = TileCutter(benchmark)
 
@@ -159,7 +156,7 @@ def _application(
         routes.append(Route("/tiles/{place}/{index}/{level}/{column}_{row}.png", tile))
     return Starlette(
         routes=routes,
-        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)],
+        middleware=[Middleware(Gatekeeper)],
         lifespan=_closing(cutter),
     )
 
@@ -172,9 +169,10 @@ def _json(work: Work) -> Callable[[Request], Awaitable[Response]]:
         if request.method == "POST":
             if request.headers.get("content-type", "").partition(";")[0] != "application/json":
                 return _told({"error": "send JSON", "hint": ""}, 415)
-            if int(request.headers.get("content-length") or 0) > _MOST_BYTES:
-                return _told({"error": "this is too long", "hint": ""}, 413)
-            body = await request.body()
+            async for part in request.stream():  # whatever its header says, or does not say, of its length
+                body += part
+                if len(body) > _MOST_BYTES:
+                    return _told({"error": "this is too long", "hint": ""}, 413)
         try:
             return _told(await run_in_threadpool(work, request, body), 200)
         except EyechartError as error:
@@ -235,7 +233,7 @@ def _at(pictures: Sequence[Picture], index: int) -> Picture:
 def _decoded(body: bytes, kind: type[Sent]) -> Sent:
     try:
         return msgspec.json.decode(body, type=kind)
-    except msgspec.MsgspecError as error:
+    except NOT_JSON as error:
         raise UsageError(f"the page sent something else ({error})", hint="reload the page") from error
 
 

@@ -15,6 +15,7 @@ from eyechart.runs.plan import Plan
 from eyechart.runs.replies import Asking, error_row
 from eyechart.runs.unreadable import fault_of
 from eyechart.runs.versions import read_versions
+from eyechart.runs.writers import check_alone
 from eyechart.schema import JsonObject, Question, Request, Response, ResponseState
 
 CANNOT_TELL = "cannot tell"
@@ -58,6 +59,7 @@ class Annotation:
 
     Raises:
         StoreError: If the folder holds another run, or cannot be written.
+        UsageError: If another process of this machine asks the same run.
     """
 
     def __init__(self, plan: Plan, benchmark: Benchmark, where: Destination, command: tuple[str, ...] = ()) -> None:
@@ -68,6 +70,11 @@ class Annotation:
         self._questions: dict[str, Question] = {question.id: question for question in plan.questions}
         index = self.store.index()
         self._writer = self.store.open_writer(writer_name())
+        try:
+            self.warning = check_alone(self._writer.begin(), utc_now())
+        except UsageError:
+            self._writer.close()
+            raise
         self._open: list[int] = []
         for place, request in enumerate(self.requests):
             if index.is_settled(request.id):

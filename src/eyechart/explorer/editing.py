@@ -11,7 +11,7 @@ from eyechart.kinds import Benchmark
 from eyechart.runs.execute import utc_now, writer_name
 from eyechart.runs.files import LineWriter, read_records
 from eyechart.runs.plan import Plan
-from eyechart.schema import JsonObject, Picture, Question, encode_record
+from eyechart.schema import SCHEMA_VERSION, JsonObject, Picture, Question, encode_record
 
 
 class Editing:
@@ -73,7 +73,12 @@ class Editing:
         question = self._questions.get(edit.question_id)
         if question is None:
             raise UsageError(f"there is no question {edit.question_id!r}", hint="reload the page")
-        signed = msgspec.structs.replace(edit, author=self.author, at=utc_now().isoformat(timespec="seconds"))
+        signed = msgspec.structs.replace(
+            edit,
+            schema_version=SCHEMA_VERSION,  # whatever a page sends, what is stored can be read again
+            author=self.author,
+            at=utc_now().isoformat(timespec="seconds"),
+        )
         before = [one for one in self._edits if one.question_id == question.id]
         check_edit(signed, with_edits(question, before))
         self._lines.append(encode_record(signed))

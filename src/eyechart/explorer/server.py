@@ -2,7 +2,7 @@
 
 import gc
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -11,13 +11,13 @@ from threading import Event, Lock, Thread
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from eyechart.errors import EyechartError, UsageError
 from eyechart.explorer.filters import read_filter
+from eyechart.explorer.gatekeeper import LOOPBACK, Gatekeeper
 from eyechart.explorer.links import ServerLinks
 from eyechart.explorer.numbers import read_number
 from eyechart.explorer.pair import read_pair_filter
@@ -29,7 +29,6 @@ from eyechart.explorer.tiles import TileCutter, tile_shape
 from eyechart.schema import JsonObject, Picture, Size
 from eyechart.schema import Request as AskedRequest
 
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _ASSETS = {
     "explorer.css": ("eyechart.explorer", "static", "text/css"),
     "report.css": ("eyechart.reports", "templates", "text/css"),
@@ -126,14 +125,15 @@ class ServedPictures:
 
 
 def build_server(
-    study: Study, data: Path | None = None, *, hosts: Sequence[str] = LOOPBACK, is_prepared: bool = False
+    study: Study, data: Path | None = None, *, host: str = LOOPBACK[0], token: str = "", is_prepared: bool = False
 ) -> Starlette:
     """Return the application; run it with uvicorn.
 
     Args:
         study: The runs.
         data: File or folder of the benchmark, where its run does not name one that is still there.
-        hosts: Names under which it may be reached; others are refused, so that no web page can read it.
+        host: The address or name that is listened on; under others it is not reached, so that no web page can read it.
+        token: What the address of the first page has to end in; empty where only this machine can ask.
         is_prepared: Whether what first openings wait for is worked out beside, from the start of the server.
     """
     pictures = ServedPictures(study, data)
@@ -190,7 +190,7 @@ def build_server(
     return Starlette(
         routes=routes,
         exception_handlers={404: _not_found(screens)},
-        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)],
+        middleware=[Middleware(Gatekeeper, token=token, host=host)],
         lifespan=_living(pictures, screens if is_prepared else None),
     )
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 
 from eyechart.errors import SchemaError, UsageError
-from eyechart.schema import JsonObject, TwiceError, once
+from eyechart.schema import NOT_JSON, JsonObject, TwiceError, once
 
 # First match wins; sum.md 1.9, then the words of common exports.
 ID_COLUMNS = ("id", "base_sample_id", "question_id")
@@ -130,7 +130,7 @@ def _json_rows(path: Path, text: str) -> Iterator[tuple[int, JsonObject]]:
             yield line, row
         except TwiceError as error:
             raise SchemaError(f"{path}:{line}: {error}", hint="keep one of the two") from error
-        except msgspec.DecodeError as error:
+        except NOT_JSON as error:
             raise SchemaError(f"{path}:{line}: no JSON object ({error})", hint="one JSON object a line") from error
 
 

@@ -9,7 +9,7 @@ from eyechart.batching import BatchLimits, BatchProgress
 from eyechart.errors import TransientModelError
 from eyechart.models._chat_reply import failure_of
 from eyechart.models._http_errors import Failure
-from eyechart.schema import JsonObject
+from eyechart.schema import NOT_JSON, JsonObject
 
 # Anthropic takes 100,000 requests and 256 MB; less is asked for, since a batch is held in memory while it is sent.
 ANTHROPIC_BATCHES = BatchLimits(max_requests=100_000, max_bytes=64 << 20)
@@ -60,7 +60,7 @@ def batch_entries(payload: bytes) -> list[dict[str, object]]:
     lines = (line for line in payload.splitlines() if line.strip())
     try:
         return [msgspec.json.decode(line, type=dict[str, object]) for line in lines]
-    except msgspec.MsgspecError as error:
+    except NOT_JSON as error:
         raise TransientModelError(f"a line of the batch's replies is damaged ({error})") from error
 
 

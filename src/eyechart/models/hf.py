@@ -14,7 +14,7 @@ from eyechart.models._batching import Batches
 from eyechart.models._chat_settings import read_sent_settings, recorded_settings
 from eyechart.models._local_weights import folder_fingerprint
 from eyechart.models._transformers import LocalModel, LocalSettings
-from eyechart.schema import ModelIdentity
+from eyechart.schema import NOT_JSON, ModelIdentity
 from eyechart.seen.local.loading import processor_rule
 from eyechart.seen.rules import Rule
 
@@ -122,7 +122,7 @@ def _with_objects(options: ModelOptions) -> ModelOptions:
         return options
     try:
         arguments = msgspec.json.decode(text)
-    except msgspec.DecodeError as error:
+    except NOT_JSON as error:
         raise UsageError(
             f"--set processor={text} is no JSON object ({error})", hint="""for example --set 'processor={"size": {}}'"""
         ) from error

@@ -12,7 +12,7 @@ from eyechart.errors import BenchmarkError, UsageError
 from eyechart.kinds import Benchmark
 from eyechart.opening import open_benchmark
 from eyechart.releases.source_terms import source_name
-from eyechart.schema import BenchmarkIdentity, ImageRef, JsonObject, Question, content_sha256
+from eyechart.schema import NOT_JSON, BenchmarkIdentity, ImageRef, JsonObject, Question, content_sha256
 from eyechart.settings import read_settings, read_toml
 
 
@@ -334,7 +334,7 @@ def _read_task_map(given: Mapping[str, str] | str | None, folder: Path) -> Mappi
     if path.suffix.lower() == ".json":
         try:
             return msgspec.json.decode(text, type=dict[str, str])
-        except msgspec.DecodeError as error:
+        except NOT_JSON as error:
             raise UsageError(f"{path} is not a table of tasks ({error})", hint='write {"id": "task", …}') from error
     found: dict[str, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):

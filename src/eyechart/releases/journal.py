@@ -7,7 +7,7 @@ import msgspec
 
 from eyechart.errors import StoreError
 from eyechart.images.files import cannot_write, write_pieces
-from eyechart.schema import Value
+from eyechart.schema import NOT_JSON, Value
 
 JOURNAL_NAME = ".eyechart-build.jsonl"
 
@@ -46,7 +46,7 @@ class Journal:
         for line in self._path.read_bytes().splitlines():
             try:
                 image = msgspec.json.decode(line, type=BuiltImage)
-            except msgspec.DecodeError:  # the line that was being written when the build was stopped
+            except NOT_JSON:  # the line that was being written when the build was stopped
                 continue
             built[image.path] = image
         return built
@@ -84,7 +84,7 @@ def read_built(out: Path) -> dict[str, BuiltImage]:
     if manifest.is_file():
         try:
             entries = msgspec.json.decode(manifest.read_bytes(), type=list[BuiltImage])
-        except msgspec.DecodeError as error:
+        except NOT_JSON as error:
             raise StoreError(
                 f"{manifest}: not written by eyechart build ({error})", hint="build into a new folder"
             ) from error

@@ -14,7 +14,7 @@ from eyechart.errors import SchemaError, StoreError
 from eyechart.reports._inline_json import inline_json
 from eyechart.reports._scripts import script_digest
 from eyechart.runs.items import Items, pack_items, unpack_items
-from eyechart.schema import Value
+from eyechart.schema import NOT_JSON, Value
 
 SCRIPT_ID = "eyechart-items"
 _SCRIPT = re.compile(rf'<script type="application/json" id="{SCRIPT_ID}">(.*?)</script>', re.DOTALL)
@@ -81,7 +81,7 @@ def read_page(path: Path) -> tuple[str, CarriedPage, Items]:
     try:
         content = msgspec.json.decode(match.group(1))
         page = msgspec.convert(content.pop("page"), CarriedPage)
-    except (msgspec.DecodeError, msgspec.ValidationError, KeyError, AttributeError) as error:
+    except (*NOT_JSON, KeyError, AttributeError) as error:
         raise SchemaError(f"{path}: the items are damaged ({error})", hint="write it again with `report`") from error
     return text, page, unpack_items(content, str(path))
 
@@ -125,7 +125,7 @@ def _charts(page: str) -> Iterator[tuple[list[object], object]]:
         try:
             spec = msgspec.json.decode(content)
             yield list(spec["data"].pop("values")), spec
-        except (msgspec.DecodeError, KeyError, TypeError, AttributeError):
+        except (*NOT_JSON, KeyError, TypeError, AttributeError):
             yield [], content
 
 

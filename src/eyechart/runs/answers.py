@@ -9,7 +9,7 @@ import msgspec
 
 from eyechart.errors import SchemaError
 from eyechart.runs.files import read_lines
-from eyechart.schema import SCHEMA_VERSION, JsonObject, Response, ResponseState, decode_record
+from eyechart.schema import NOT_JSON, SCHEMA_VERSION, JsonObject, Response, ResponseState, decode_record
 
 GENERATION = "generation"
 """Key in ``Response.extra``: how often this request was asked anew: its answer was too old, or it was wanted again."""
@@ -235,7 +235,7 @@ def _age(finished_at: str | None, now: datetime) -> timedelta:
 def _read_head(text: bytes, place: str) -> _Head:
     try:
         head = msgspec.json.decode(text, type=_Head)
-    except msgspec.DecodeError as error:
+    except NOT_JSON as error:
         raise SchemaError(f"{place}: no response ({error})", hint="was the file edited by hand?") from error
     if head.schema_version > SCHEMA_VERSION:
         decode_record(text, Response, place)  # raises, naming both versions

@@ -12,7 +12,7 @@ from eyechart.kinds import Scorer
 from eyechart.runs.files import write_whole
 from eyechart.runs.score import judge
 from eyechart.runs.store import RunStore
-from eyechart.schema import Request, Run
+from eyechart.schema import NOT_JSON, Request, Run
 
 RAW = "raw"
 """Choice of ``unparsed`` that writes the response as it came, as the published code does."""
@@ -119,7 +119,7 @@ def read_ids(path: Path) -> tuple[str, ...]:
     if text.lstrip().startswith("["):
         try:
             found = tuple(str(name) for name in msgspec.json.decode(text, type=list[str | int]))
-        except msgspec.DecodeError as error:
+        except NOT_JSON as error:
             raise UsageError(f"{path} is no JSON list of ids: {error}", hint="one id per line works too") from error
     else:
         found = tuple(line.strip() for line in text.splitlines() if line.strip())

@@ -28,6 +28,7 @@ from eyechart.schema._curves import (
     Threshold,
 )
 from eyechart.schema._encoding import (
+    NOT_JSON,
     AnyRecord,
     TwiceError,
     canonical_json,
@@ -87,6 +88,7 @@ from eyechart.schema._views import (
 )
 
 __all__ = [
+    "NOT_JSON",
     "SCHEMA_VERSION",
     "Acuity",
     "AcuityBand",

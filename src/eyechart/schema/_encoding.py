@@ -16,6 +16,10 @@ from eyechart.schema._pictures import Recipe
 AnyRecord = TypeVar("AnyRecord", bound=Record)
 
 
+NOT_JSON = (msgspec.DecodeError, RecursionError)
+"""What msgspec raises for bytes that are not the JSON that was expected, or that are nested deeper than it follows."""
+
+
 class _Versioned(msgspec.Struct):
     schema_version: int = 0
 
@@ -138,7 +142,7 @@ def decode_record(line: bytes | str, kind: type[AnyRecord], place: str) -> AnyRe
     """
     try:
         version = msgspec.json.decode(line, type=_Versioned).schema_version
-    except msgspec.DecodeError as error:
+    except NOT_JSON as error:
         raise SchemaError(
             f"{place}: not a JSON object ({error})", hint="the line is damaged; restore the file"
         ) from error
@@ -149,7 +153,7 @@ def decode_record(line: bytes | str, kind: type[AnyRecord], place: str) -> AnyRe
         )
     try:
         return msgspec.json.decode(line, type=kind)
-    except msgspec.ValidationError as error:
+    except NOT_JSON as error:
         raise SchemaError(
             f"{place}: no valid {kind.__name__} ({error})", hint="was the file edited by hand?"
         ) from error

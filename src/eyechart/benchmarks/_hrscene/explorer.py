@@ -13,7 +13,7 @@ import msgspec
 from eyechart.benchmarks._hrscene.literals import read_assignments
 from eyechart.benchmarks._hrscene.sets import set_named
 from eyechart.errors import BenchmarkError
-from eyechart.schema import ImageRef, Question, Size
+from eyechart.schema import NOT_JSON, ImageRef, Question, Size
 
 SPLIT = "explorer"
 Form = TypeVar("Form")
@@ -127,7 +127,7 @@ def _read_bytes(path: Path) -> bytes:
 def _from_json(path: Path, content: bytes) -> Explorer:
     try:
         file = msgspec.json.decode(content, type=_File)
-    except msgspec.DecodeError as error:
+    except NOT_JSON as error:
         raise BenchmarkError(
             f"cannot read {path}: {error}", hint="a JSON object with questions and responses is expected"
         ) from error

@@ -1,7 +1,6 @@
 """Read what vLLM's render endpoint says of each picture: its placeholders, and the tensors that the model will get."""
 
 import base64
-import binascii
 import math
 from collections.abc import Mapping, Sequence
 from typing import cast
@@ -93,7 +92,7 @@ def _unpacked(text: object) -> dict[str, object]:
         return {}
     try:
         decoded = msgspec.msgpack.decode(base64.b64decode(text, validate=True))
-    except (binascii.Error, ValueError, msgspec.DecodeError):
+    except (ValueError, RecursionError):
         return {}
     return {str(name): _object(entry).get("data") for name, entry in _object(decoded).items()}
 
