@@ -73,10 +73,12 @@ class _Sent:
     Args:
         mark: What is asked, from ``request_mark``.
         is_copied: Whether its reply is that of the question before on the same connection.
+        body: The JSON of a good reply in which there is no error, None where that is not known.
     """
 
     mark: int
     is_copied: bool = False
+    body: JsonObject | None = None
 
 
 # The SDKs tell neither what a reply came over nor when its connection is free again; the question that this task has
@@ -131,7 +133,9 @@ class HostedModel(ABC, Generic[Client]):
             raise TransientModelError(
                 f"{self._line.place} sent one reply twice", hint="is there a proxy that repeats replies?"
             )
-        return await self._settled(outcome if isinstance(outcome, Failure) else read_json(*outcome), ask)
+        if isinstance(outcome, Failure):
+            return await self._filtered_or_raise(outcome)
+        return await self._settled(read_json(*outcome), ask) if sent.body is None else self._answered(sent.body, ask)
 
     @property
     @abstractmethod
@@ -211,6 +215,14 @@ class HostedModel(ABC, Generic[Client]):
         if failure is not None:
             return await self._filtered_or_raise(failure)
         assert not isinstance(body, Failure)  # noqa: S101 -- narrows the type; failure is set where it is one
+        return self._answered(body, ask)
+
+    def _answered(self, body: JsonObject, ask: Ask) -> Reply:
+        """Return the reply in a body in which there is no error.
+
+        Raises:
+            TransientModelError: If there is none in it, or it was cut.
+        """
         reply = self._read(body, ask)
         if reply.finish is None and self._tells_endings:
             raise unreadable("the reply lacks the ending that this server tells", "it was cut; it is asked again", body)
@@ -253,6 +265,7 @@ class HostedModel(ABC, Generic[Client]):
             return False
         if self._failure_in(body) is not None:
             return False
+        sent.body = body
         verdict = self._repeats.judge(line, body, payload, sent.mark)
         sent.is_copied = verdict == "copy"
         return verdict == "told apart"
