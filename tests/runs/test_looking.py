@@ -148,6 +148,25 @@ def test_a_later_answer_to_what_was_given_up_changes_nothing_in_a_look(study):
     assert after.contrasts == before.contrasts
 
 
+def test_questions_that_are_taken_out_after_the_last_look_make_it_exploratory_and_no_more(study):
+    """The look names a question that is gone."""
+
+    def script(ask):
+        if ask.identity.question_id == "q003" and ask.identity.condition == "original":
+            return BadRequestError("HTTP 400: this one is odd")
+        return LARGE(ask)
+
+    plan = study.plan(looks=5)
+    assert study.run(plan, script=script).registration.is_kept
+    (recorded,) = RunStore(study.folder).looks()
+    assert [name for name, _, _ in recorded.unanswered] == ["q003"]
+    rest = study.make.benchmark(study.make.question(index) for index in range(N) if index != 3)
+    summary = study.run(plan, benchmark=rest, script=LARGE)
+    assert {one.standing for one in summary.contrasts} == {"exploratory"}
+    assert (summary.n_questions, summary.registration.look.n_pictures) == (N - 1, N - 1)
+    assert summary.registration.look.alpha == pytest.approx(0.05)
+
+
 def test_what_a_report_carries_shows_the_same_look(study):
     summary = study.run(study.plan(looks=2), script=LARGE, loop=until(3 * 50))
     items = read_items(RunStore(study.folder), SCORER)

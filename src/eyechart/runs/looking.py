@@ -66,11 +66,14 @@ def look_at(store: RunStore, table: RunTable, plan: StudyPlan, keeping: KeptPlan
 def _take(store: RunStore, table: RunTable, plan: StudyPlan, keeping: KeptPlan, now: datetime) -> Looking:
     """Return the look that is due, recorded, or the one before where none is."""
     taken = store.looks()
+    if not keeping.is_kept:  # its pictures may be others than those of the looks before
+        left = plan.alpha - sum(one.alpha for one in taken if one.number < plan.looks)
+        return Looking(_look(table, plan, plan.looks, left, now))
     newest, due = taken[-1] if taken else None, _due_look(table, plan, taken, now)
     if due is None or (newest is not None and due.number <= newest.number):
         return Looking(newest, "the plan has looks, and none is due yet" if newest is None else "")
     try:
-        return Looking(store.keep_look(due) if keeping.is_kept else due)
+        return Looking(store.keep_look(due))
     except StoreError as error:
         note = "" if due.number == plan.looks else f"look {due.number} cannot be recorded, so it is not taken: {error}"
         return Looking(None if note else due, note)
