@@ -67,6 +67,36 @@ def test_a_plan_without_a_model_says_so(data, tmp_path, capsys):
     assert "the plan names no model, so it holds for whichever is asked" in capsys.readouterr().err
 
 
+def test_looks_are_planned_and_taken_from_the_command_line(data, tmp_path, capsys):
+    plan, out = str(tmp_path / "plan.toml"), str(tmp_path / "run")
+    study = ["check", *data, "original,crop_3x", "--model", "simulated/vlm", "--write-plan", plan, "--looks", "4"]
+    assert run_app(study) == 0
+    told = capsys.readouterr().err
+    assert (
+        "looks: as soon as 10, 20, 30, 40 pictures are finished, in a random order; the last one may spend 3.5 %"
+        in told
+    )
+    assert "nothing can be claimed at 10, 20 pictures, so there is no look there" in told
+    run = ["run", *data[:-1], "--plan", plan, "--model", "simulated/vlm", "--out", out, "--json"]
+    assert run_app([*run, "--max-requests", "68", "--concurrency", "1"]) == 3
+    captured = capsys.readouterr()
+    summary = json.loads(captured.out)
+    look = summary["registration"]["look"]
+    assert (look["number"], look["n_pictures"], summary["n_questions"]) == (3, 34, 34)
+    assert {one["standing"] for one in summary["contrasts"]} == {"confirmatory"}
+    page = (tmp_path / "run" / "report.html").read_text()
+    assert "adjusted for looks alone, excludes 0, and the run is looked at as its plan allows" in page
+    assert "Bonett-Price, CR2 with Bell-McCaffrey t, over 4 looks." in page
+    assert "Look 3 of 4, at 34 of 40 pictures: p and intervals of the hypotheses hold over all looks together." in page
+    assert run_app(["report", out]) == 0
+    again = json.loads((tmp_path / "run" / "estimates.json").read_text())
+    assert again["contrasts"] == summary["contrasts"]
+    assert run_app([*run, "--no-report"]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert (summary["registration"]["look"]["number"], summary["n_questions"]) == (4, 40)
+    assert summary["registration"]["is_kept"] is True
+
+
 def test_power_is_shown_per_task_without_asking(data, capsys):
     assert run_app(["check", *data, "original,crop_3x", "--effect", "0.1", "--grid", "5", "--json"]) == 0
     study = json.loads(capsys.readouterr().out)
@@ -86,6 +116,10 @@ def test_power_is_shown_per_task_without_asking(data, capsys):
         (["--effect", "0.1", "--power", "1.2"], "--power 1.2 does not lie between 0 and 1"),
         (["--discordance", "3"], "--discordance 3 does not lie between 0 and 1"),
         (["--grid", "0"], "--grid 0 is below 1"),
+        (["--looks", "5"], "looks belong to a plan"),
+        (["--looks", "1", "--write-plan", "plan.toml"], "1 looks cannot be planned"),
+        (["--looks", "-3", "--write-plan", "plan.toml"], "-3 looks cannot be planned"),
+        (["--looks", "5", "--may-grow", "--write-plan", "plan.toml"], "looks lie at fixed parts of questions that may"),
         (["--margin", "2", "--write-plan", "plan.toml"], "margin 2 of crop_3x − original does not lie between 0 and 1"),
     ],
 )

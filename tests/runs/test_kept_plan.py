@@ -1,11 +1,12 @@
 """One departure from a plan makes every result exploratory, with the reason; the family keeps the planned size."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from planned_study import HYPOTHESES, VIEWS, N, Study
 from runs_made import SCORER, right_at
 
 from eyechart.errors import UsageError
@@ -15,55 +16,15 @@ from eyechart.runs.anonymous import cleaner_of
 from eyechart.runs.anonymous_items import anonymise_items
 from eyechart.runs.cells import read_table
 from eyechart.runs.execute import LoopSettings
-from eyechart.runs.folders import Destination
 from eyechart.runs.items import pack_items, read_items, unpack_items
 from eyechart.runs.kept_plan import judge_plan
-from eyechart.runs.plan import PlanOptions, choose_questions
-from eyechart.runs.registration import Hypothesis, PlanTerms, StudyPlan, make_plan, read_plan, write_plan
+from eyechart.runs.plan import PlanOptions
+from eyechart.runs.registration import Hypothesis, StudyPlan, read_plan, write_plan
 from eyechart.runs.score import score_run
-from eyechart.runs.session import RunOptions, run_benchmark
 from eyechart.runs.spending import SpendingLimits
 from eyechart.runs.store import RunStore
 from eyechart.runs.summarise import summarise, summarise_items
 from eyechart.schema import ModelIdentity
-from eyechart.views import resolve_views
-
-VIEWS = "original,crop_3x,whiteground_3x"
-N = 80
-HYPOTHESES = (
-    Hypothesis(condition="crop_3x", baseline="original"),
-    Hypothesis(condition="whiteground_3x", baseline="original"),
-)
-TERMS = PlanTerms(prompt="plain@1", scorer=SCORER, models=("scripted/tiny",))
-SCRIPT = right_at({"crop_3x": 0.8, "original": 0.4}, default=0.4)
-
-
-class Study:
-    """A plan of 80 questions and what is done with it."""
-
-    def __init__(self, make, home):
-        self.make, self.folder = make, home / "run"
-
-    def benchmark(self, n=N, first=0):
-        return self.make.benchmark(self.make.question(index) for index in range(first, first + n))
-
-    def plan(self, *, hypotheses=HYPOTHESES, ago=timedelta(hours=1), views=VIEWS, benchmark=None, **terms):
-        benchmark = benchmark or self.benchmark()
-        terms = msgspec.structs.replace(TERMS, **terms)
-        questions = choose_questions(tuple(benchmark.questions()), terms.limit, terms.seed)
-        now = datetime.now(tz=UTC) - ago
-        return make_plan(benchmark.identity, questions, views.split(","), hypotheses, terms=terms, now=now)
-
-    def run(self, plan, *, benchmark=None, views=VIEWS, script=SCRIPT, name="tiny", asked=None, **options):
-        options.setdefault("scorer", "tiny_letter")
-        options.setdefault("where", Destination(out=self.folder))
-        return run_benchmark(
-            benchmark or self.benchmark(),
-            self.make.model(script, identity=ModelIdentity("scripted", name, fingerprint="f")),
-            resolve_views(views)[0],
-            self.make.prompt(),
-            options=RunOptions(registration=plan, plan=asked or PlanOptions(), **options),
-        ).summary
 
 
 @pytest.fixture

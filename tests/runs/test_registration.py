@@ -10,6 +10,7 @@ from runs_made import SCORER, make_run, right_at
 from eyechart.errors import UsageError
 from eyechart.runs.cells import read_table
 from eyechart.runs.folders import Destination
+from eyechart.runs.items import Items
 from eyechart.runs.kept_plan import judge_plan
 from eyechart.runs.registered import register
 from eyechart.runs.registration import (
@@ -55,7 +56,12 @@ def registered(store, plan, begun_with=None):
     table = begin_with(read_table(store, SCORER), begun_with or plan)
     summary = estimate(table, SCORER, tuple(store.views()))
     keeping = judge_plan(plan, begun_with, table, SCORER)
-    return register(summary, plan, keeping, table, score_table(table, SCORER))
+    return read_with(plan, keeping, table, summary)
+
+
+def read_with(plan, keeping, table, summary):
+    items = Items(table=table, scorer=SCORER, views=(), lenient={}, keeping=keeping)
+    return register(summary, items, plan, score_table(table, SCORER))
 
 
 def begin_with(table, plan):
@@ -140,7 +146,7 @@ def test_a_blocked_hypothesis_is_not_equivalent(store, planned):
     plan = planned()
     table = begin_with(msgspec.structs.replace(table, cells=cells), plan)
     keeping = judge_plan(plan, plan, table, SCORER)
-    summary = register(estimate(table, SCORER, ()), plan, keeping, table, score_table(table, SCORER))
+    summary = read_with(plan, keeping, table, estimate(table, SCORER, ()))
     (result,) = summary.registration.results
     assert result.contrast.blocked_by == ("PROMPT_MIX",)
     assert result.is_equivalent is False

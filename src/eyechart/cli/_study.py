@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from eyechart.runs.registration import Hypothesis, PlanTerms, StudyPlan
     from eyechart.runs.study import StudyPower
     from eyechart.schema import View
+    from eyechart.stats.looks import Look
 
 _Study = Group("Study", sort_key=4)
 _PAIR = 2
@@ -62,6 +63,24 @@ class StudyFlags:
         str | None, Parameter(group=_Study, help="Scorer of the plan; that of --scorer if left out.")
     ] = None
     repeats: Annotated[int | None, Parameter(group=_Study, help="Another name of --repeat.")] = None
+    looks: Annotated[
+        int,
+        Parameter(
+            group=_Study,
+            show_default=False,
+            help="With --write-plan: the results may be looked at so many times, the last time at the end. Pictures "
+            "are then asked in a random order, and the error rate is shared out over the looks.",
+        ),
+    ] = 0
+    anytime: Annotated[
+        bool,
+        Parameter(
+            group=_Study,
+            negative="",
+            show_default=False,
+            help="With --write-plan: the results may be looked at at any time. It finds less than --looks.",
+        ),
+    ] = False
     may_grow: Annotated[
         bool,
         Parameter(
@@ -79,7 +98,7 @@ class StudyFlags:
     def is_used(self) -> bool:
         """Whether a study is asked about."""
         asked = (self.write_plan, self.effect, self.margin, self.discordance, self.pilot, self.grid)
-        return bool(self.hypothesis) or any(value is not None for value in asked)
+        return bool(self.hypothesis) or self.looks != 0 or self.anytime or any(value is not None for value in asked)
 
     def show(
         self,
@@ -111,8 +130,11 @@ class StudyFlags:
         from eyechart.opening import DEFAULT_SCORER
         from eyechart.runs.options import with_scorer
         from eyechart.runs.plan import choose_questions
-        from eyechart.runs.registration import make_plan
+        from eyechart.runs.registration import looks_of, make_plan
         from eyechart.runs.study import StudyOptions, study_power
+
+        if (self.looks or self.anytime) and self.write_plan is None:
+            raise UsageError("looks belong to a plan", hint="add --write-plan FILE, or leave --looks and --anytime out")
         from eyechart.views import format_view
 
         match = options.plan.match
@@ -151,7 +173,10 @@ class StudyFlags:
                 for one, power in zip(hypotheses, study.pairs, strict=True)
             ]
             now = datetime.datetime.now(tz=datetime.UTC)
-            _write(make_plan(benchmark.identity, questions, names, planned, terms=terms, now=now), self.write_plan)
+            plan = make_plan(benchmark.identity, questions, names, planned, terms=terms, now=now)
+            _write(plan, self.write_plan)
+            if plan.looks:
+                _tell_looks(looks_of(plan, [question.image_group for question in questions]))
         return 0
 
     def _terms(self, prompt: str, scorer: str, options: "RunOptions", models: tuple[str, ...]) -> "PlanTerms":
@@ -173,6 +198,8 @@ class StudyFlags:
             transport=options.plan.transport,
             ask_again=tuple(state.value for state in options.ask_again),
             may_grow=self.may_grow,
+            looks=self.looks,
+            anytime=self.anytime,
         )
 
     def _hypotheses(self, view_of: "Mapping[str, str]") -> "tuple[Hypothesis, ...]":
@@ -215,6 +242,18 @@ def _write(plan: "StudyPlan", path: Path) -> None:
     say(f"plan: {path}, {counted}, sha256 {plan.sha256[:12]}…; ask with run … --plan")
     if not plan.models:
         say("the plan names no model, so it holds for whichever is asked; name it with --model")
+
+
+def _tell_looks(looks: "Sequence[Look]") -> None:
+    """Say at how many pictures looks are due, and which of them would see too little for a test."""
+    early = [look.n_pictures for look in looks if not look.alpha]
+    due = ", ".join(str(look.n_pictures) for look in looks)
+    say(
+        f"looks: as soon as {due} pictures are finished, in a random order; the last one may spend "
+        f"{100 * looks[-1].alpha:.2g} % of error rate, and what earlier ones leave"
+    )
+    if early:
+        say(f"nothing can be claimed at {', '.join(map(str, early))} pictures, so there is no look there")
 
 
 def _show_power(study: "StudyPower", effect: float | None) -> None:

@@ -105,6 +105,13 @@ def _plan(summary: Summary) -> Table:
         state = "The plan was NOT KEPT: all results are exploratory."
     else:
         state = "The plan was not changed, and the run kept to it." if found.is_kept else "The plan was not changed."
+    if found.look is not None:
+        look = found.look
+        which = f"Look {look.number} of {look.n_looks}" if look.n_looks else "A look as the plan allows at any time"
+        state += (
+            f" {which}, at {look.n_pictures} of {look.n_pictures_planned} pictures: p and intervals of the hypotheses "
+            "hold over all looks together."
+        )
     caption = (
         f"Written {found.written_at}, sha256 {found.sha256[:12]}…, corrected by {found.correction.title()}. {state}"
     )

@@ -154,7 +154,7 @@ def render_further_contrasts(summary: Summary) -> Table:
     )
     codes = [code for contrast in further for code in (*contrast.warnings, *contrast.blocked_by)]
     caption = "Paired differences between other views, among subsets, and between identical pictures."
-    return Table(caption, columns, rows, (*_p_notes(further), *explain_codes(codes)))
+    return Table(caption, columns, rows, (*_p_notes(summary, further), *explain_codes(codes)))
 
 
 def _further_cells(contrast: Contrast) -> tuple[str, ...]:
@@ -302,7 +302,7 @@ def _notes(summary: Summary, facts: list[_Facts]) -> tuple[str, ...]:
             "Differences are in percentage points, paired over the questions scored under both views; questions about "
             f"one picture are one cluster; interval: {methods}."
         )
-    notes += _p_notes(contrasts)
+    notes += _p_notes(summary, contrasts)
     if any(_accuracies_differ(fact) for fact in facts):
         notes.append("Missing as wrong: over all questions asked, a missing answer counted as 0.")
     if any(_n_cannot_tell(fact) for fact in facts):
@@ -316,7 +316,7 @@ def _notes(summary: Summary, facts: list[_Facts]) -> tuple[str, ...]:
     return (*notes, *explain_codes(codes))
 
 
-def _p_notes(contrasts: list[Contrast]) -> list[str]:
+def _p_notes(summary: Summary, contrasts: list[Contrast]) -> list[str]:
     """Say where p comes from and what the star means, if there is a p."""
     tested = [contrast for contrast in contrasts if contrast.p_adjusted is not None]
     if not tested:
@@ -325,10 +325,14 @@ def _p_notes(contrasts: list[Contrast]) -> list[str]:
     correction = ", ".join(dict.fromkeys(contrast.correction.title() for contrast in tested if contrast.correction))
     families = ", ".join(dict.fromkeys(contrast.family for contrast in tested if contrast.family))
     level = 1 - tested[0].confidence
+    is_look = summary.registration is not None and summary.registration.look is not None
+    adjusted, may = (
+        ("adjusted for looks alone", "looked at as its plan allows") if is_look else ("not adjusted", "finished")
+    )
     note = (
         f"p: {methods}, adjusted by {correction} over {families}, the largest over all ways to fill in missing "
-        f"answers; {SIGNIFICANT} where a difference is claimed: p is below {level:.2g}, the interval, which is not "
-        "adjusted, excludes 0, and the run is finished."
+        f"answers; {SIGNIFICANT} where a difference is claimed: p is below {level:.2g}, the interval, which is "
+        f"{adjusted}, excludes 0, and the run is {may}."
     )
     return [note, *_bound_notes(contrasts)]
 

@@ -1,6 +1,6 @@
 """What each request of a run gave, gathered from the store for counting and estimating."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import cache, lru_cache
 
 import msgspec
@@ -238,6 +238,12 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         cells = {(key[0], place[key[1]], key[2]): cell for key, cell in self.cells.items() if key[1] in place}
         contradicted = {name: n for name, n in self.n_contradicted.items() if name in conditions}
         return msgspec.structs.replace(self, conditions=kept, cells=cells, n_contradicted=contradicted)
+
+    def only_questions(self, kept: Sequence[int]) -> "RunTable":
+        """Return the table with some of its questions, named by their index, in the given order."""
+        place = {question: position for position, question in enumerate(kept)}
+        cells = {(place[key[0]], *key[1:]): cell for key, cell in self.cells.items() if key[0] in place}
+        return msgspec.structs.replace(self, questions=tuple(self.questions[one] for one in kept), cells=cells)
 
     def scores(self) -> tuple[Floats, Bools]:
         """Return (n_questions, n_conditions) scores averaged over repeats, and where there is any."""

@@ -6,11 +6,13 @@ import msgspec
 
 from eyechart.errors import SchemaError
 from eyechart.runs.cells import Cell, RunTable, Slot, read_table
+from eyechart.runs.execute import utc_now
 from eyechart.runs.kept_plan import KeptPlan, judge_plan
+from eyechart.runs.looking import Looking, as_it_was, look_at
 from eyechart.runs.readings import judge_unread
 from eyechart.runs.registration import StudyPlan, kept_copy
 from eyechart.runs.store import RunStore
-from eyechart.schema import ImageRef, JsonObject, Size, ViewImage
+from eyechart.schema import ImageRef, JsonObject, LookTaken, Size, ViewImage
 
 FORMAT = "eyechart-items@1"
 # Named in the readable part of the table; everything else of a cell follows under its own dotted name.
@@ -38,6 +40,7 @@ class Items(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         plan: The plan that the run is read with.
         kept: The plan that the run was started with.
         keeping: Whether the plan counts, and in what the run departs from it; judged before names are removed.
+        looking: The look at an unfinished run that the items are of; they hold nothing else then.
     """
 
     table: RunTable
@@ -47,6 +50,7 @@ class Items(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     plan: StudyPlan | None = None
     kept: StudyPlan | None = None
     keeping: KeptPlan = KeptPlan()
+    looking: Looking = Looking()
 
 
 def read_items(store: RunStore, scorer_id: str, plan: StudyPlan | None = None) -> Items:
@@ -68,7 +72,7 @@ def read_items(store: RunStore, scorer_id: str, plan: StudyPlan | None = None) -
 def gather_items(
     store: RunStore, table: RunTable, scorer_id: str, lenient: Mapping[Slot, float], plan: StudyPlan | None = None
 ) -> Items:
-    """Return a run that is read already, with the plan that it is read with.
+    """Return a run that is read already, with the plan that it is read with; a look that is due is taken.
 
     Args:
         store: Its folder.
@@ -82,14 +86,25 @@ def gather_items(
     """
     kept = kept_copy(store.folder)
     plan = plan or kept
-    return Items(
+    items = Items(table=table, scorer=scorer_id, views=tuple(store.views()), lenient=lenient, plan=plan, kept=kept)
+    if plan is None:
+        return items
+    keeping = judge_plan(plan, kept, table, scorer_id)
+    looking = look_at(store, table, plan, keeping, now=utc_now())
+    items = msgspec.structs.replace(items, keeping=keeping, looking=looking)
+    return items if looking.look is None else _looked_at(items, plan, looking.look)
+
+
+def _looked_at(items: Items, plan: StudyPlan, look: LookTaken) -> Items:
+    """Return what a look shows of a run, and nothing else."""
+    kept, table = as_it_was(items.table, plan, look)
+    place, ids = {one: at for at, one in enumerate(kept)}, {question.id for question in table.questions}
+    return msgspec.structs.replace(
+        items,
         table=table,
-        scorer=scorer_id,
-        views=tuple(store.views()),
-        lenient=lenient,
-        plan=plan,
-        kept=kept,
-        keeping=KeptPlan() if plan is None else judge_plan(plan, kept, table, scorer_id),
+        views=tuple(view for view in items.views if view.question_id in ids),
+        lenient={(place[slot[0]], *slot[1:]): value for slot, value in items.lenient.items() if slot[0] in place},
+        looking=Looking(msgspec.structs.replace(look, unanswered=())),
     )
 
 
@@ -112,6 +127,7 @@ def pack_items(items: Items) -> JsonObject:
         "plan": msgspec.to_builtins(items.plan),
         "kept": msgspec.to_builtins(items.kept),
         "keeping": msgspec.to_builtins(items.keeping),
+        "looking": msgspec.to_builtins(items.looking),
     }
 
 
@@ -145,6 +161,7 @@ def unpack_items(content: object, place: str) -> Items:
             plan=msgspec.convert(content["plan"], StudyPlan | None),
             kept=msgspec.convert(content["kept"], StudyPlan | None),
             keeping=msgspec.convert(content.get("keeping", _UNKNOWN_KEEPING), KeptPlan),
+            looking=msgspec.convert(content.get("looking", {}), Looking),
         )
     except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:  # msgspec's are ValueErrors
         raise SchemaError(f"{place}: the items are damaged ({error})", hint="write the report again") from error

@@ -1,7 +1,9 @@
 """Plans written before anything is asked: hypotheses, family, margins and n, under a hash that shows later changes."""
 
+import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from eyechart.schema import (
 from eyechart.settings import read_settings, read_toml
 from eyechart.stats.corrections import Correction
 from eyechart.stats.estimands import NEGATIVE_CONTROL, name_pairs
+from eyechart.stats.looks import Look, plan_looks
 from eyechart.views import parse_view
 
 REGISTRATION_FILE = "registration.toml"
@@ -85,6 +88,9 @@ class StudyPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         transport: How pictures are sent; empty in plans written before it was recorded.
         ask_again: States of final errors that may be asked again without making the results exploratory.
         may_grow: Whether questions may be mended, added or removed while the run goes on.
+        looks: So many times the results may be looked at, the last time at the end; 0 only at the end. Pictures are
+            then asked in an order that ``seed`` draws.
+        anytime: Whether the results may be looked at at any time; pictures are asked in that order too.
         sha256: Hash of all of the above.
     """
 
@@ -109,6 +115,8 @@ class StudyPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     transport: str = ""
     ask_again: tuple[str, ...] = ()
     may_grow: bool = False
+    looks: int = 0
+    anytime: bool = False
     sha256: str = ""
 
     @property
@@ -120,6 +128,11 @@ class StudyPlan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     def is_changed(self) -> bool:
         """Whether a value was changed after the plan was written."""
         return self.sha256 != self.content_sha256
+
+    @property
+    def allows_looking(self) -> bool:
+        """Whether results may be looked at before the end, so that pictures are asked in a random order."""
+        return self.looks != 0 or self.anytime
 
 
 def primary_hypotheses(views: Sequence[str]) -> tuple[Hypothesis, ...]:
@@ -193,6 +206,8 @@ class PlanTerms(msgspec.Struct, frozen=True, kw_only=True):
     transport: str = DEFAULT_TRANSPORT
     ask_again: tuple[str, ...] = ()
     may_grow: bool = False
+    looks: int = 0
+    anytime: bool = False
 
 
 def make_plan(
@@ -215,7 +230,9 @@ def make_plan(
         now: The present, with a time zone.
 
     Raises:
-        UsageError: If there is no hypothesis, one stands twice, names a view not asked, or has an impossible margin.
+        UsageError: If there is no hypothesis, one stands twice, names a view not asked, or has an impossible margin;
+            or if the plan allows looks and something that does not go with them.
+        StatisticsError: If there cannot be so many looks.
     """
     pairs = [frozenset((one.condition, one.baseline)) for one in hypotheses]
     if not pairs or len(set(pairs)) < len(pairs):
@@ -246,8 +263,51 @@ def make_plan(
         transport=terms.transport,
         ask_again=terms.ask_again,
         may_grow=terms.may_grow,
+        looks=terms.looks,
+        anytime=terms.anytime,
     )
+    _check_looks(plan)
+    if plan.looks:
+        looks_of(plan, [question.image_group for question in questions])
     return msgspec.structs.replace(plan, sha256=plan.content_sha256)
+
+
+def _check_looks(plan: StudyPlan) -> None:
+    if plan.allows_looking and plan.may_grow:
+        raise UsageError("looks lie at fixed parts of questions that may change", hint="leave out --may-grow")
+    if plan.looks and plan.anytime:
+        raise UsageError("a plan has looks, or may be looked at at any time", hint="leave out --looks or --anytime")
+    if plan.anytime and any(one.margin is not None for one in plan.hypothesis):
+        raise UsageError(
+            "there is no test of equivalence that holds at any time", hint="leave out --margin, or plan --looks"
+        )
+
+
+def picture_order(pictures: Iterable[str], seed: int) -> tuple[str, ...]:
+    """Return distinct pictures in a random order that follows from the seed alone.
+
+    The order of a file often goes with tasks or difficulty; in that order a look at its beginning would be one at other
+    questions.
+
+    Example:
+        >>> picture_order(["b", "a", "c", "a"], 1) == picture_order(["c", "b", "a"], 1)
+        True
+    """
+    return tuple(sorted(set(pictures), key=lambda picture: hashlib.sha256(f"{seed} {picture}".encode()).digest()))
+
+
+def looks_of(plan: StudyPlan, pictures: Sequence[str]) -> tuple[Look, ...]:
+    """Return the looks of a plan that has any.
+
+    Args:
+        plan: The plan.
+        pictures: (n_questions,) the picture, or group of pictures, of each question.
+
+    Raises:
+        StatisticsError: If there cannot be so many.
+    """
+    sizes = Counter(pictures)
+    return plan_looks([sizes[name] for name in picture_order(pictures, plan.seed or 0)], plan.looks, plan.alpha)
 
 
 def hash_ids(ids: Sequence[str]) -> str:

@@ -28,6 +28,7 @@ from eyechart.runs.gold import told_answer
 from eyechart.runs.kept_plan import foresee_departures
 from eyechart.runs.later_plans import RUN_FILE, change_between, matching_contents
 from eyechart.runs.listening import Beginning, Listener, Silent
+from eyechart.runs.looking import in_order
 from eyechart.runs.matching import gauge_for
 from eyechart.runs.options import (
     RunOptions,
@@ -213,7 +214,11 @@ class _Session:
         self._writer = self.store.open_writer(writer_name(), self._start if model.reads == "pixels" else None)
         if options.registration is not None:
             keep_copy(options.registration, self.store.folder)
-        self._plan = msgspec.structs.replace(plan, view_images=())
+        pictures = {question.id: question.image_group for question in plan.questions}
+        ordered = in_order(
+            kept_copy(self.store.folder), [pictures[one.question_id] for one in plan.requests], plan.requests
+        )
+        self._plan = msgspec.structs.replace(plan, view_images=(), requests=ordered)
         self._own = ids_of(options.shard, plan.questions, plan.requests)
         self._index = self.store.index()
         if self._carry_over():

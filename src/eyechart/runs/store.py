@@ -30,6 +30,7 @@ from eyechart.schema import (
     AnyRecord,
     GivenUp,
     LaterPlan,
+    LookTaken,
     Question,
     Record,
     Request,
@@ -44,6 +45,7 @@ from eyechart.schema import (
 
 ESTIMATES_FILE = "estimates.json"
 GIVEN_UP = "given_up"
+LOOKS = "looks"
 
 
 class RunStore:
@@ -53,8 +55,8 @@ class RunStore:
     written once. Where the questions were changed afterwards, later plans lie in ``plans/``: everything read here is of
     the newest, and answers to questions that are gone stay stored unread. Each process appends to its own
     ``responses/<writer>.jsonl`` and ``seen/<writer>.jsonl`` (what the model executed or reported); a start that reached
-    its end names in ``given_up/<writer>.jsonl`` what it has no answer to. ``scores/`` and ``estimates.json`` follow
-    from these and can be made anew.
+    its end names in ``given_up/<writer>.jsonl`` what it has no answer to. ``looks/`` holds the looks that tables took
+    as a plan allowed, each written once. ``scores/`` and ``estimates.json`` follow from these and can be made anew.
 
     Args:
         folder: An existing run folder.
@@ -169,6 +171,24 @@ class RunStore:
         rows = [GivenUp(request_id=request_id) for request_id in request_ids]
         if rows:
             write_records(self.folder / GIVEN_UP / f"{writer}.jsonl", rows)
+
+    def looks(self) -> tuple[LookTaken, ...]:
+        """Return the looks that were taken while the run was not finished, in their order.
+
+        Raises:
+            SchemaError: If one is damaged.
+        """
+        return tuple(_only(path, LookTaken) for path in sorted((self.folder / LOOKS).glob("[0-9]*.json")))
+
+    def keep_look(self, look: LookTaken) -> LookTaken:
+        """Record a look; where another table took it first, that one stands and is returned.
+
+        Raises:
+            StoreError: If it cannot be written.
+        """
+        path = self.folder / LOOKS / f"{look.number:04}.json"
+        write_whole(path, (encode_record(look), b"\n"), keep_existing=True)
+        return _only(path, LookTaken)
 
     def seen(self) -> Iterator[Seen]:
         """Yield what was expected to be seen, then what was observed, writers in the order of their names.

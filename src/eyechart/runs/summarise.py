@@ -228,7 +228,7 @@ def _registered(summary: Summary, items: Items) -> Summary:
     if items.plan is None:
         return summary
     scores = score_table(items.table, summary.scorer)
-    return _with_findings(register(summary, items.plan, items.keeping, items.table, scores))
+    return _with_findings(register(summary, items, items.plan, scores))
 
 
 def score_table(table: RunTable, scorer_id: str) -> ScoreTable:

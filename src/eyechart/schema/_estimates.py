@@ -3,6 +3,7 @@
 from typing import Literal
 
 from eyechart.schema._base import Record, Value
+from eyechart.schema._runs import LookTaken
 
 Standing = Literal["confirmatory", "exploratory", "interim", "conditional"]
 """How a result came about: see ``Contrast.standing``."""
@@ -195,6 +196,7 @@ class Registration(Value, frozen=True):
         notes: Why it does not count, and in what the run departs from it; empty exactly where it was kept.
         is_kept: Whether it counts and the run departs from it in nothing, so that its results are confirmatory; None
             in files written before this field.
+        look: The look that the results are of, where the plan has looks and one was taken.
     """
 
     sha256: str
@@ -204,3 +206,4 @@ class Registration(Value, frozen=True):
     results: tuple[HypothesisResult, ...] = ()
     notes: tuple[str, ...] = ()
     is_kept: bool | None = None
+    look: LookTaken | None = None

@@ -93,6 +93,34 @@ class GivenUp(Record, frozen=True, kw_only=True):
     request_id: str
 
 
+class LookTaken(Record, frozen=True, kw_only=True):
+    """A look at a run that was not finished, written when the first table after its fraction was made.
+
+    A plan that allows looking at any time has no numbered looks; none is written, since none spends anything.
+
+    Args:
+        number: Which look, from 1; 0 for any time.
+        n_looks: Looks of the plan; 0 for any time.
+        n_pictures: It shows so many pictures, from the first in the order of asking.
+        n_pictures_planned: Pictures of the whole run.
+        alpha: Error rate that it spends on the family of the plan.
+        taken_at: ISO time.
+        plan_sha256: Hash of the plan.
+        most_questions: Most questions about one picture of the whole run.
+        unanswered: Question, condition and slot of what had no answer; a later answer changes nothing in this look.
+    """
+
+    number: int
+    n_looks: int
+    n_pictures: int
+    n_pictures_planned: int
+    alpha: float
+    taken_at: str
+    plan_sha256: str
+    most_questions: int
+    unanswered: tuple[tuple[str, str, int], ...] = ()
+
+
 class Run(Record, frozen=True, kw_only=True):
     """The settings of one run, written once. Counts are derived from the other files, never stored here.
 
