@@ -309,6 +309,15 @@ def test_a_damaged_line_of_a_batch_costs_no_other_answer():
         list(batch_entries(good + b'\n{"custom_id":"x"'))
 
 
+def test_a_line_of_an_anthropic_batch_is_read_as_leniently_as_one_of_openai():
+    """A NaN, half a surrogate pair or one damaged line lost all answers of a batch that was paid for."""
+    from eyechart.models._chat_reply import json_lines
+
+    odd = [b'\xef\xbb\xbf{"custom_id":"a","n":NaN}', b'{"custom_id":"b","t":"\\ud83d"}', b"{damaged", b"[" * 500]
+    last = b'{"custom_id":"c"}'
+    assert [one["custom_id"] for one in json_lines(b"\n".join([*odd, last]))] == ["a", "b", "c"]
+
+
 def test_a_batch_that_fails_as_a_whole_says_why_and_is_handed_over_again(run):
     desk = BatchDesk(answer_from_picture, fail="Enqueued token limit reached")
     with ChatServer(desk=desk) as server:

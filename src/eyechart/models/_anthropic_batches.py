@@ -3,13 +3,10 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-import msgspec
-
 from eyechart.batching import BatchLimits, BatchProgress
-from eyechart.errors import TransientModelError
 from eyechart.models._chat_reply import failure_of
 from eyechart.models._http_errors import Failure
-from eyechart.schema import NOT_JSON, JsonObject
+from eyechart.schema import JsonObject
 
 # Anthropic takes 100,000 requests and 256 MB; less is asked for, since a batch is held in memory while it is sent.
 ANTHROPIC_BATCHES = BatchLimits(max_requests=100_000, max_bytes=64 << 20)
@@ -45,23 +42,6 @@ def found_batch(batches: Sequence[Mapping[str, object]], since: datetime, n_requ
         if is_later and sum(_counts(batch).values()) == n_requests:
             return str(batch.get("id"))
     return None
-
-
-def batch_entries(payload: bytes) -> list[dict[str, object]]:
-    r"""Return every line of a batch's results.
-
-    Raises:
-        TransientModelError: If a line is damaged.
-
-    Example:
-        >>> batch_entries(b'{"custom_id":"r"}\n\n')
-        [{'custom_id': 'r'}]
-    """
-    lines = (line for line in payload.splitlines() if line.strip())
-    try:
-        return [msgspec.json.decode(line, type=dict[str, object]) for line in lines]
-    except NOT_JSON as error:
-        raise TransientModelError(f"a line of the batch's replies is damaged ({error})") from error
 
 
 def batch_body(entry: Mapping[str, object]) -> JsonObject | Failure:
