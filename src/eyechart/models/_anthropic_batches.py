@@ -1,7 +1,7 @@
 """Anthropic's message batches: the progress, and what came back for one request."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from eyechart.batching import BatchLimits, BatchProgress
 from eyechart.models._chat_reply import failure_of
@@ -37,8 +37,12 @@ def found_batch(batches: Sequence[Mapping[str, object]], since: datetime, n_requ
         n_requests: How many it holds.
     """
     for batch in reversed(batches):
-        made = str(batch.get("created_at", ""))
-        is_later = bool(made) and datetime.fromisoformat(made) >= since - _CLOCK_TOLERANCE
+        try:
+            made = datetime.fromisoformat(str(batch.get("created_at")))
+        except ValueError:
+            continue
+        made = made if made.tzinfo else made.replace(tzinfo=UTC)
+        is_later = made >= since - _CLOCK_TOLERANCE
         if is_later and sum(_counts(batch).values()) == n_requests:
             return str(batch.get("id"))
     return None
