@@ -94,8 +94,8 @@ def _check_shapes(items: list[JsonObject], response: JsonObject) -> None:
             raise unreadable("the reply's content is not a text", "it is asked again", response)
         if isinstance(content, dict):
             raise unreadable("the reply's content is an object, not a text", "it is asked again", response)
-        told = [part if isinstance(part, str) else part.get("text", part.get("refusal")) for part in content or []]
-        if kind == "message" and told and not any(isinstance(text, str) for text in told):
+        told = [part.get("text", part.get("refusal")) if isinstance(part, dict) else part for part in parts]
+        if kind == "message" and content and not any(isinstance(text, str) for text in told):
             raise unreadable("the reply's content holds parts without a text", "it is asked again", response)
 
 
