@@ -268,8 +268,18 @@ GATEWAYS = [
         code="AllocationQuota.FreeTierOnly",
     ),
     _bare("account", 401, code="InvalidApiKey", message="Invalid API-key provided.", request_id="#"),
+    # Bare, it is taken for a quota that is used up, as qwen-code does (issue 7841) ...
     _error(
         "account", 429, "Allocated quota exceeded, please increase your quota limit.", code="Throttling.AllocationQuota"
+    ),
+    # ... with this link it is the limit of tokens a minute, which passes (can1357/oh-my-pi PR 8476).
+    _error(
+        "server",
+        429,
+        "You exceeded your current quota, please check your plan and billing details. For details, see: "
+        "https://help.aliyun.com/zh/model-studio/error-code#token-limit",
+        kind="insufficient_quota",
+        code="insufficient_quota",
     ),
     _error("account", 403, "Access to model denied. Please make sure you are eligible.", code="Model.AccessDenied"),
     _error(
@@ -344,6 +354,8 @@ GATEWAYS = [
         kind="rate_limit_reached_error",
     ),
     _bare("account", 200, choices=None, base_resp={"status_code": 1008, "status_msg": "insufficient balance"}),
+    # An empty account, though the status is the server's (MiniMax-M2 issue 62).
+    _error("account", 500, "insufficient balance (1008)", kind="api_error"),
     _bare("account", 200, choices=None, base_resp={"status_code": 1004, "status_msg": "login fail: carry the API key"}),
     _bare("server", 200, choices=None, base_resp={"status_code": 1002, "status_msg": "rate limit exceeded(RPM)"}),
     _bare("server", 200, choices=None, base_resp={"status_code": 1013, "status_msg": "internal error"}),

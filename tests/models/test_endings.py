@@ -10,15 +10,15 @@ from models.interfaces import answers
 from models.test_failure_table import ASKING, every_dialect
 from servers.chat_server import ChatServer
 
-from eyechart.errors import TransientModelError
+from eyechart.errors import BadRequestError, TransientModelError
 from eyechart.kinds import Reply
-from eyechart.models._chat_reply import body_failure, chat_reply
+from eyechart.models._chat_reply import body_failure, chat_reply, lenient_json
 from eyechart.models._endings import ENDINGS, ended, known_endings
 from eyechart.models._responses import reply as read_response
 from eyechart.models.anthropic import read_message
 from eyechart.models.google import read_content
 from eyechart.runs.replies import reply_row
-from eyechart.schema import ResponseState
+from eyechart.schema import ResponseState, content_sha256
 
 TORSO = "The answer is A because"
 STATES = {"stop": "answered", "length": "truncated", "content_filter": "content_filter"}
@@ -202,6 +202,69 @@ def test_content_of_every_shape_is_read_or_asked_again_and_never_scored_0(dialec
     for value in (5, True, {"a": "B"}, [5], [{"type": "image_url"}] if dialect != "responses" else [7]):
         with pytest.raises(TransientModelError):
             read(dialect, wrapped(value))
+
+
+@every_dialect
+@pytest.mark.parametrize("depth", [150, 500, 900, 1_020, 100_000])
+def test_a_reply_of_any_depth_is_no_traceback(dialect, interface, depth):
+    """Brackets at a depth between the limits of two decoders ended the whole run with a traceback."""
+    good = json.dumps(reply_body(dialect, GOOD[dialect])).encode()
+    pairs = (b"[" * depth + b"]" * depth, b'{"a":' * depth + b"1" + b"}" * depth)
+    told = [
+        *((200, pair) for pair in pairs),
+        *((200, good[:-1] + b',"odd":' + pair + b"}") for pair in pairs),
+        *((200, good[:-1] + b',"x":NaN,"odd":' + pair + b"}") for pair in pairs),
+        *((200, good.replace(b'"' + TORSO.encode() + b'"', pair)) for pair in pairs),
+        *((500, b'{"error":{"message":' + pair + b"}}") for pair in pairs),
+        *((400, b'{"error":{"message":' + pair + b"}}") for pair in pairs),
+    ]
+    said = iter(told)
+    with ChatServer(say=lambda received: (*next(said), "application/json")) as server:
+        outcomes = answers(interface.open(server), *[ask(picture())] * len(told))
+    assert all(isinstance(one, TransientModelError) for one in outcomes[:-2])
+    assert all(isinstance(one, TransientModelError | BadRequestError) for one in outcomes[-2:])
+
+
+@given(st.integers(1, 3_000), st.booleans(), st.booleans())
+@settings(max_examples=60, deadline=None)
+def test_what_is_read_of_json_can_be_walked_and_written(depth, is_object, has_nan):
+    inner = b"NaN" if has_nan else b"1"
+    payload = b'{"a":' * depth + inner + b"}" * depth if is_object else b"[" * depth + inner + b"]" * depth
+    if depth > 100:
+        with pytest.raises(ValueError, match="nested too deeply"):
+            lenient_json(payload)
+    else:
+        assert content_sha256(lenient_json(payload))
+
+
+@every_dialect
+@pytest.mark.parametrize("odd", [[1], {"a": []}, 5, True, None, 10**30])
+def test_odd_values_beside_an_answer_cost_no_answer(dialect, interface, odd):
+    """A fingerprint that was a list ended the run with a traceback."""
+    keys = ("id", "responseId", "created", "model", "modelVersion", "system_fingerprint", "provider", "usage")
+    body = {**reply_body(dialect, GOOD[dialect], "B"), **dict.fromkeys(keys, odd)}
+    with ChatServer(say=lambda received: (200, body)) as server:
+        outcomes = answers(interface.open(server), *[ask(picture())] * 2)
+    assert [one.text for one in outcomes] == ["B", "B"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [[{"type": "output_text", "text": 5}], [{"type": "output_text", "text": None}], [{"type": "image_url"}], [None]],
+)
+def test_a_responses_message_whose_parts_hold_no_text_is_asked_again(content):
+    """It was an empty reply, which scores 0."""
+    body = {"status": "completed", "output": [{"type": "message", "content": content}]}
+    with pytest.raises(TransientModelError):
+        read_response(body, 1)
+    with pytest.raises(TransientModelError):
+        read_response({"status": "completed", "output": [{}]}, 1)
+
+
+@pytest.mark.parametrize("dialect", sorted(ENDINGS))
+@pytest.mark.parametrize("text", ["\u200b", "\x00", "\ufeff \n"])
+def test_a_text_that_nobody_can_see_is_an_empty_reply(dialect, text):
+    assert state_of(read(dialect, reply_body(dialect, GOOD[dialect], text))) == "empty_reply"
 
 
 def test_equal_faults_are_known_by_what_was_said_and_not_by_their_ids():

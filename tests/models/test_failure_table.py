@@ -112,6 +112,22 @@ def test_no_row_stops_a_run_without_a_source():
     assert all(source.startswith("https://") for source in NAMED_PARAMETERS)
 
 
+@pytest.mark.parametrize(
+    ("status", "message", "code", "owner"),
+    [
+        (400, "Insufficient funds in the question", None, Owner.QUESTION),
+        (400, "the credits are not enough", None, Owner.QUESTION),
+        (429, "insufficient quota", None, Owner.SERVER),
+        (400, "no", "organization_disabled", Owner.QUESTION),
+        (400, "no", "AllocationQuota", Owner.QUESTION),
+        (429, "no", "ServiceOverdue", Owner.SERVER),
+    ],
+)
+def test_words_that_no_page_was_found_for_stop_no_run(status, message, code, owner):
+    """Each stopped a run, though no public page was found in which a provider says it."""
+    assert failure_row(Failure(status, message, code)).owner is owner
+
+
 def test_an_example_falls_under_its_row():
     for row in FAILURES:
         if row.text is not None:
@@ -130,7 +146,7 @@ def test_what_no_row_knows_never_stops_a_run_and_is_final_only_as_a_4xx(status, 
         assert not isinstance(error, AuthenticationError)
 
 
-@pytest.mark.parametrize("status", [402, 418, 421, 422, 423, 424, 426, 428, 431, 451, 499])
+@pytest.mark.parametrize("status", [402, 418, 421, 422, 423, 424, 426, 428, 431, 451, 498, 499])
 def test_an_unknown_4xx_is_final_and_names_no_setting(status):
     error = model_error(Failure(status, "something about this"), "", "")
     if status == 402:
@@ -139,7 +155,7 @@ def test_an_unknown_4xx_is_final_and_names_no_setting(status):
         assert (type(error), error.parameter) == (BadRequestError, None)
 
 
-@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 520, 529, 599, 600, 218])
+@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 511, 520, 529, 599, 600, 218])
 def test_other_statuses_pass(status):
     assert error_row(model_error(Failure(status, "odd"), "", ""), ASKING).state is ResponseState.TRANSIENT
 
@@ -180,6 +196,14 @@ WRAPPED = [
     (500, {"error": {"code": 500, "message": "image input is not supported - hint: …", "type": "server_error"}},
      Owner.SETTING),
     (200, {"base_resp": {"status_code": 1008, "status_msg": "insufficient balance"}}, Owner.ACCOUNT),
+    (500, {"type": "error", "error": {"type": "api_error", "message": "insufficient balance (1008)"}}, Owner.ACCOUNT),
+    (200, {"base_resp": {"status_code": 2049, "status_msg": "invalid api key"}}, Owner.ACCOUNT),
+    (429, {"error": {"code": "insufficient_quota", "type": "insufficient_quota", "message": "You exceeded your current "
+                     "quota, please check your plan and billing details. For details, see: "
+                     "https://help.aliyun.com/zh/model-studio/error-code#token-limit"}}, Owner.SERVER),
+    (429, {"error": {"code": "insufficient_quota", "message": "You exceeded your current quota."}}, Owner.ACCOUNT),
+    (400, {"error": "this model does not support image input"}, Owner.SETTING),
+    (400, {"error": "unsupported content part type \"image_url\": this server accepts text parts only"}, Owner.SETTING),
     (200, {"error": {"message": "Could not process image"}}, Owner.PICTURE),
     (200, {"error": {"message": "odd"}}, Owner.SERVER),
     (200, {"error": {"message": "no", "param": "top_k"}}, Owner.QUESTION),

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections import Counter
+from datetime import UTC, datetime
 
 import pytest
 from PIL import Image
@@ -307,6 +308,31 @@ def test_a_damaged_line_of_a_batch_costs_no_other_answer():
     assert [name for name, _ in batch_entries(b"\n".join([b'{"custom_id":"x"', good, b"[]", good]))] == ["a", "a"]
     with pytest.raises(TransientModelError, match="last line"):
         list(batch_entries(good + b'\n{"custom_id":"x"'))
+
+
+def test_a_line_of_an_anthropic_batch_is_read_as_leniently_as_one_of_openai():
+    """A NaN, half a surrogate pair or one damaged line lost all answers of a batch that was paid for."""
+    from eyechart.models._chat_reply import json_lines
+
+    odd = [b'\xef\xbb\xbf{"custom_id":"a","n":NaN}', b'{"custom_id":"b","t":"\\ud83d"}', b"{damaged", b"[" * 500]
+    last = b'{"custom_id":"c"}'
+    assert [one["custom_id"] for one in json_lines(b"\n".join([*odd, last]))] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("odd", [None, 5, "x", [], {}, [5], {"data": 5}, {"completed": None, "failed": "x"}])
+def test_a_batch_told_in_an_odd_shape_is_no_traceback(odd):
+    """Counts of null, as a gateway may send them, ended the run while the batch was under way."""
+    from eyechart.models import _anthropic_batches, _openai_batches
+
+    told = {"status": "failed", "request_counts": odd, "errors": odd}
+    assert _openai_batches.progress_of(told).failure == "failed: no reason was told"
+    assert _openai_batches.progress_of({"status": "in_progress", "request_counts": odd}).n_done == 0
+    assert not _anthropic_batches.progress_of({"request_counts": odd}).is_ended
+    since = datetime(2026, 12, 1, tzinfo=UTC)
+    batches = [{"id": "a", "created_at": made, "request_counts": odd} for made in (odd, "2026-12-02T00:00:00")]
+    assert _anthropic_batches.found_batch(batches, since, 3) is None
+    good = {"id": "b", "created_at": "2026-12-02T00:00:00Z", "request_counts": {"processing": 3}}
+    assert _anthropic_batches.found_batch([good, *batches], since, 3) == "b"
 
 
 def test_a_batch_that_fails_as_a_whole_says_why_and_is_handed_over_again(run):

@@ -1,15 +1,12 @@
 """Anthropic's message batches: the progress, and what came back for one request."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
-
-import msgspec
+from datetime import UTC, datetime, timedelta
 
 from eyechart.batching import BatchLimits, BatchProgress
-from eyechart.errors import TransientModelError
 from eyechart.models._chat_reply import failure_of
 from eyechart.models._http_errors import Failure
-from eyechart.schema import NOT_JSON, JsonObject
+from eyechart.schema import JsonObject
 
 # Anthropic takes 100,000 requests and 256 MB; less is asked for, since a batch is held in memory while it is sent.
 ANTHROPIC_BATCHES = BatchLimits(max_requests=100_000, max_bytes=64 << 20)
@@ -40,28 +37,15 @@ def found_batch(batches: Sequence[Mapping[str, object]], since: datetime, n_requ
         n_requests: How many it holds.
     """
     for batch in reversed(batches):
-        made = str(batch.get("created_at", ""))
-        is_later = bool(made) and datetime.fromisoformat(made) >= since - _CLOCK_TOLERANCE
+        try:
+            made = datetime.fromisoformat(str(batch.get("created_at")))
+        except ValueError:
+            continue
+        made = made if made.tzinfo else made.replace(tzinfo=UTC)
+        is_later = made >= since - _CLOCK_TOLERANCE
         if is_later and sum(_counts(batch).values()) == n_requests:
             return str(batch.get("id"))
     return None
-
-
-def batch_entries(payload: bytes) -> list[dict[str, object]]:
-    r"""Return every line of a batch's results.
-
-    Raises:
-        TransientModelError: If a line is damaged.
-
-    Example:
-        >>> batch_entries(b'{"custom_id":"r"}\n\n')
-        [{'custom_id': 'r'}]
-    """
-    lines = (line for line in payload.splitlines() if line.strip())
-    try:
-        return [msgspec.json.decode(line, type=dict[str, object]) for line in lines]
-    except NOT_JSON as error:
-        raise TransientModelError(f"a line of the batch's replies is damaged ({error})") from error
 
 
 def batch_body(entry: Mapping[str, object]) -> JsonObject | Failure:

@@ -3,10 +3,11 @@
 import codecs
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from eyechart.errors import TransientModelError
 from eyechart.kinds import ObservedPicture, Reply
 from eyechart.models._endings import ended, unreadable
 from eyechart.models._failure_table import STATUS_OF_TYPE
@@ -24,6 +25,8 @@ _ANSWER_KEYS = ("choices", "output", "content", "candidates", "promptFeedback")
 _ERROR_KEYS = ("message", "detail", "errors", "error_msg", "msg")
 # The longest context that is known is 10 million tokens (Llama 4 Scout).
 _MOST_TOKENS = 1_000_000_000
+# No reply of a dialect has a dozen levels; what walks one by recursion fails at some hundred.
+_MOST_LEVELS = 100
 
 
 def read_json(content_type: str, payload: bytes) -> JsonObject:
@@ -73,14 +76,53 @@ def lenient_json(payload: bytes) -> object:
     """
     payload = payload.removeprefix(codecs.BOM_UTF8)
     try:
-        return msgspec.json.decode(payload)
+        return _shallow(msgspec.json.decode(payload), payload)
     except (msgspec.DecodeError, RecursionError):
         pass  # NaN, half a surrogate pair or a bare line break are read below
     try:
-        text = payload.decode()
-        return _mended(json.loads(text, parse_constant=lambda _: None, strict=False))
+        decoded = json.loads(payload.decode(), parse_constant=lambda _: None, strict=False)
+        return _shallow(_mended(decoded), payload)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
+
+
+def json_lines(payload: bytes) -> Iterator[JsonObject]:
+    r"""Yield every object in a file of replies, one a line; a line that cannot be read answers nothing.
+
+    Raises:
+        TransientModelError: If the last line is damaged, so that the file was cut.
+
+    Example:
+        >>> list(json_lines(b'{"custom_id":"r"}\n\noh\n{"a":NaN}\n'))
+        [{'custom_id': 'r'}, {'a': None}]
+    """
+    lines = [line for line in payload.splitlines() if line.strip()]
+    for number, line in enumerate(lines, start=1):
+        try:
+            entry = lenient_json(line)
+        except ValueError as error:
+            if number == len(lines):
+                raise TransientModelError(f"the last line of the batch's replies is damaged ({error})") from error
+            continue
+        if isinstance(entry, dict):
+            yield entry
+
+
+def _shallow(value: object, payload: bytes) -> object:
+    """Return a value that can be walked by recursion.
+
+    Raises:
+        ValueError: If it is nested too deeply for that.
+    """
+    if payload.count(b"[") + payload.count(b"{") <= _MOST_LEVELS:
+        return value
+    level = [value]
+    for _ in range(_MOST_LEVELS):
+        holders = (one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list))
+        level = [inner for holder in holders for inner in holder]
+        if not level:
+            return value
+    raise ValueError("nested too deeply")
 
 
 def _mended(value: object) -> object:

@@ -128,7 +128,7 @@ def ended(dialect: Dialect, ending: object, reply: Reply, body: JsonObject) -> R
         'stop'
     """
     if ending is None or ending == "":
-        if dialect in MAY_LACK_ENDING and reply.text.strip():
+        if dialect in MAY_LACK_ENDING and _says_something(reply.text):
             return reply
         raise unreadable("the server's reply holds no ending", "it is asked again", body)
     finish = known_endings(dialect).get(str(ending).lower())
@@ -136,8 +136,13 @@ def ended(dialect: Dialect, ending: object, reply: Reply, body: JsonObject) -> R
         shown = str(ending)[:60]
         raise unreadable(f"the reply ended with {shown!r}, which is no whole answer", "it is asked again", body)
     own = {} if str(ending).lower() == finish else {ENDING: str(ending)}
-    is_blank = finish == "stop" and not reply.text.strip() and not reply.is_refusal
+    is_blank = finish == "stop" and not _says_something(reply.text) and not reply.is_refusal
     return msgspec.structs.replace(reply, finish=finish, says_nothing=is_blank, extra={**reply.extra, **own})
+
+
+def _says_something(text: str) -> bool:
+    """Whether a text holds anything that can be seen: zero-width spaces and control characters cannot."""
+    return any(letter.isprintable() and not letter.isspace() for letter in text)
 
 
 def unreadable(message: str, hint: str, body: JsonObject | bytes) -> TransientModelError:

@@ -69,14 +69,15 @@ _LOCKED = "the provider has closed this account or project: check it in the prov
 _BLIND = "choose a model that reads pictures"
 _OPENAI_ERRORS = "https://platform.openai.com/docs/guides/error-codes"
 _OPENAI_QUOTA = "https://learn.microsoft.com/microsoft-cloud/dev/dev-proxy/concepts/openai-insufficient-quota"
-_DASHSCOPE = "https://www.alibabacloud.com/help/en/model-studio/error-code"
-_ZAI = "https://docs.z.ai/api-reference/api-code"
-_VOLCENGINE = "https://www.volcengine.com/docs/82379/1299023"
+_DASHSCOPE = "https://help.aliyun.com/en/model-studio/error-code"
+_ZAI = "https://docs.z.ai/api-reference/api-code and https://docs.bigmodel.cn/cn/api/api-code"
+_VOLCENGINE = "https://www.volcengine.com/docs/82379/1099476"
 _ANTHROPIC = "https://docs.claude.com/en/api/errors"
 _GEMINI = "https://ai.google.dev/gemini-api/docs/troubleshooting"
 _LITELLM = "https://docs.litellm.ai/docs/exception_mapping"
 _BEDROCK = "https://docs.aws.amazon.com/bedrock/latest/APIReference/CommonErrors.html"
 _TGI = "https://huggingface.github.io/text-generation-inference/"
+_GEMINI_ERRORS = "https://ai.google.dev/gemini-api/docs/api-errors"
 _LMSTUDIO = "https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/1057"
 _RFC = "RFC 9110, section 15"
 _CLIENT = frozenset(range(400, 500))
@@ -142,7 +143,7 @@ FILTERS = (
     ),
     FailureRow(
         Owner.FILTER,
-        "https://platform.moonshot.ai/docs/api/errors",
+        "https://platform.kimi.com/docs/api/errors",
         text=_text("rejected because it was considered high risk"),
         example="The request was rejected because it was considered high risk",
     ),
@@ -156,7 +157,7 @@ FILTERS = (
     FailureRow(Owner.FILTER, "https://docs.zenmux.ai/guide/advanced/error-codes.html", _codes("safety_check_failed")),
     FailureRow(
         Owner.FILTER,
-        "https://doc.tokendog.io/zh/api-reference/guide/error-codes",
+        "https://github.com/QuantumNous/new-api/blob/main/types/error.go",
         _codes("sensitive_words_detected", "prompt_blocked"),
     ),
     FailureRow(Owner.FILTER, "https://openrouter.ai/docs/api/reference/errors-and-debugging", _codes("flagged_input")),
@@ -177,17 +178,53 @@ QUESTIONS = (
     ),
 )
 
+THROTTLES = (
+    # Its limit of tokens a minute has the words and the code of OpenAI's empty account; the link tells them apart.
+    FailureRow(
+        Owner.SERVER,
+        "https://github.com/can1357/oh-my-pi/pull/8476 and https://github.com/QwenLM/Qwen/issues/2254",
+        text=_text("error-code#token-limit"),
+        example="You exceeded your current quota. See https://help.aliyun.com/zh/model-studio/error-code#token-limit",
+    ),
+)
+
 ACCOUNTS = (
-    FailureRow(Owner.ACCOUNT, f"{_RFC}.5.3, and {_OPENAI_ERRORS}", statuses=frozenset({402}), hint=_CREDIT),
+    # MiniMax says it with status 500, too.
+    FailureRow(
+        Owner.ACCOUNT,
+        "https://github.com/MiniMax-AI/MiniMax-M2/issues/62 and https://github.com/modelscope/modelscope/issues/1691",
+        text=_text(r"insufficient balance \(1008\)"),
+        example="insufficient balance (1008)",
+        hint=_CREDIT,
+    ),
+    FailureRow(
+        Owner.ACCOUNT,
+        "https://github.com/MiniMax-AI/MiniMax-01/issues/37",
+        text=_text("^invalid api key"),
+        statuses=_CLIENT,
+        example="invalid api key",
+    ),
+    FailureRow(
+        Owner.ACCOUNT,
+        "https://openrouter.ai/docs/api/reference/errors-and-debugging",
+        statuses=frozenset({402}),
+        hint=_CREDIT,
+    ),
     FailureRow(
         Owner.ACCOUNT,
         _OPENAI_QUOTA,
         _codes(
-            *("insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "credit_balance_exhausted"),
-            *("organization_spend_limit_exceeded", "project_spend_limit_exceeded"),
-            "organization_usage_limit_exceeded",
+            *("insufficient_quota", "credit_balance_exhausted", "organization_spend_limit_exceeded"),
+            *("project_spend_limit_exceeded", "organization_usage_limit_exceeded"),
         ),
         example="You exceeded your current quota, please check your plan and billing details.",
+        hint=_CREDIT,
+    ),
+    FailureRow(
+        Owner.ACCOUNT,
+        "https://github.com/BerriAI/litellm/issues/2743 and https://github.com/dfinke/PowerShellAI/issues/127",
+        _codes("billing_not_active", "billing_hard_limit_reached"),
+        example="Your account is not active, please check your billing details on our website.",
         hint=_CREDIT,
     ),
     FailureRow(
@@ -204,7 +241,7 @@ ACCOUNTS = (
         example="You have reached your specified API usage limits. You will regain access on 2099-07-01 at 00:00 UTC.",
         hint=_QUOTA,
     ),
-    FailureRow(Owner.ACCOUNT, _ANTHROPIC, _codes("billing_error"), hint=_CREDIT),
+    FailureRow(Owner.ACCOUNT, "https://platform.claude.com/docs/id/api/$shared", _codes("billing_error"), hint=_CREDIT),
     FailureRow(
         Owner.ACCOUNT,
         _DASHSCOPE,
@@ -215,13 +252,14 @@ ACCOUNTS = (
     FailureRow(
         Owner.ACCOUNT,
         "https://github.com/QwenLM/qwen-code/pull/7842",
-        _codes("Throttling.AllocationQuota", "AllocationQuota"),
+        _codes("Throttling.AllocationQuota"),
         example="Allocated quota exceeded, please increase your quota limit.",
         hint=_QUOTA,
     ),
     FailureRow(
         Owner.ACCOUNT,
-        "https://github.com/QwenLM/qwen-code/issues/1742",
+        "https://github.com/QwenLM/qwen-code/issues/1742, https://github.com/axoviq-ai/synthadoc/issues/215 and "
+        "https://github.com/APIParkLab/APIPark/issues/394",
         text=_text("free (allocated )?quota (is |has been )?(exceeded|exhausted)", "free tier of the model"),
         example="Free allocated quota exceeded.",
         hint=_QUOTA,
@@ -239,9 +277,7 @@ ACCOUNTS = (
     FailureRow(
         Owner.ACCOUNT,
         _VOLCENGINE,
-        _codes(
-            *("AccountOverdueError", "ServiceOverdue", "OperationDenied.ServiceOverdue"),
-        ),
+        _codes("AccountOverdueError"),
         example="The request failed because your account has an overdue balance.",
         hint=_CREDIT,
     ),
@@ -254,14 +290,15 @@ ACCOUNTS = (
     ),
     FailureRow(
         Owner.ACCOUNT,
-        "https://github.com/MoonshotAI/Kimi-K2/issues/5",
+        "https://forum.moonshot.ai/t/429-insufficient-balance/244",
         _codes("exceeded_current_quota_error"),
-        example="Your account is suspended, please check your plan and billing details",
+        example="You exceeded your current quota, please check your plan and billing details",
         hint=_CREDIT,
     ),
     FailureRow(
         Owner.ACCOUNT,
-        "https://github.com/UKGovernmentBEIS/inspect_ai/issues/5526",
+        "https://github.com/UKGovernmentBEIS/inspect_ai/pull/3215 and "
+        "https://github.com/google-gemini/gemini-cli/issues/21180",
         text=_text(r"\blimit: 0(?![\d.])", "PerDay"),
         statuses=frozenset({403, 429}),
         example="* Quota exceeded for metric: generate_content_free_tier_requests, limit: 0, model: gemini-3.1-pro",
@@ -269,13 +306,13 @@ ACCOUNTS = (
     ),
     FailureRow(
         Owner.ACCOUNT,
-        "https://docs.cloud.google.com/apis/design/errors",
+        "https://cloud.google.com/dotnet/docs/reference/Google.Api.CommonProtos/latest/Google.Api.ErrorReason",
         _codes("BILLING_DISABLED", "CONSUMER_SUSPENDED", "CONSUMER_INVALID", "SERVICE_DISABLED"),
         hint=_LOCKED,
     ),
     FailureRow(
         Owner.ACCOUNT,
-        _GEMINI,
+        "https://github.com/ChatGPTNextWeb/NextChat/issues/5255 and https://github.com/google-gemini/cookbook/issues/135",
         text=_text(r"please enable billing", r"user location is not supported"),
         statuses=_CLIENT,
         example="User location is not supported for the API use.",
@@ -283,7 +320,7 @@ ACCOUNTS = (
     ),
     FailureRow(
         Owner.ACCOUNT,
-        _GEMINI,
+        "https://github.com/continuedev/continue/issues/11336 and https://github.com/Wei-Shaw/sub2api/issues/1709",
         text=_text("API.key not (valid|found)", "API key expired", "API_KEY_INVALID"),
         statuses=_CLIENT,
         example="API key not valid. Please pass a valid API key.",
@@ -297,19 +334,20 @@ ACCOUNTS = (
     ),
     FailureRow(
         Owner.ACCOUNT,
-        "https://github.com/BerriAI/litellm/issues/24483",
+        "https://github.com/MiniMax-AI/Mini-Agent/pull/29",
         text=_text("^login fail"),
         example="login fail: Please carry the API secret key in the 'Authorization' field of the request header",
     ),
     FailureRow(
         Owner.ACCOUNT,
-        "https://github.com/anthropics/claude-code/issues/72457",
-        _codes("organization_restricted", "organization_disabled"),
+        "https://github.com/NVIDIA-NeMo/Guardrails/issues/563",
+        _codes("organization_restricted"),
+        example="Organization has been restricted. Please reach out to support if you believe this was in error.",
         hint=_LOCKED,
     ),
     FailureRow(
         Owner.ACCOUNT,
-        "https://github.com/anthropics/claude-code/issues/72457",
+        "https://github.com/anthropics/claude-code/issues/72457 and https://github.com/NVIDIA-NeMo/Guardrails/issues/563",
         text=_text("organization has been (disabled|restricted)"),
         statuses=_CLIENT,
         example="This organization has been disabled.",
@@ -317,7 +355,7 @@ ACCOUNTS = (
     ),
     FailureRow(
         Owner.ACCOUNT,
-        "https://github.com/JeffOtano/roni/pull/125",
+        "https://github.com/dyad-sh/dyad/issues/3626",
         text=_text("credits (are|have been) depleted"),
         statuses=_CLIENT,
         example="Your prepayment credits are depleted. Please go to AI Studio to manage your project and billing.",
@@ -347,21 +385,21 @@ ACCOUNTS = (
     ),
     FailureRow(
         Owner.ACCOUNT,
-        "https://github.com/amd/gaia/issues/3766",
+        "https://github.com/pollinations/pollinations/issues/12136",
         text=_text(r"account .{0,80}is suspended", "reaching the monthly spending limit"),
         example="Account own-name is suspended, possibly due to reaching the monthly spending limit",
         hint=_CREDIT,
     ),
     FailureRow(
         Owner.ACCOUNT,
-        "https://github.com/BerriAI/litellm/issues/14144",
+        "https://github.com/BerriAI/litellm/pull/37000",
         _codes("budget_exceeded"),
         example="LiteLLM User: engineer-1, exceeded budget for model=claude-opus-4-8",
         hint="the gateway's budget is used up: raise it, or run the same command again when it returns",
     ),
     FailureRow(
         Owner.ACCOUNT,
-        "https://github.com/BerriAI/litellm/issues/14144",
+        "https://github.com/BerriAI/litellm/issues/14144 and https://github.com/OWASP/OpenCRE/pull/1102",
         text=_text("budget has been exceeded", "ExceededBudget:", "crossed budget:"),
         example="litellm.BadRequestError: OpenAIException - Budget has been exceeded! Current cost: 14.2, Max: 10",
         hint="the gateway's budget is used up: raise it, or run the same command again when it returns",
@@ -381,26 +419,23 @@ ACCOUNTS = (
     ),
     FailureRow(
         Owner.ACCOUNT,
-        "https://repost.aws/knowledge-center/bedrock-throttling-error",
+        "https://github.com/co-cddo/ndx-try-aws-scp/blob/main/docs/bedrock-quota-investigation.md",
         text=_text("too many tokens per day"),
         example="Too many tokens per day, please wait before trying again.",
         hint=_QUOTA,
     ),
     FailureRow(
         Owner.ACCOUNT,
-        "https://api-docs.deepseek.com/quick_start/error_codes",
-        text=_text(
-            r"insufficient (account )?(balance|credits?|funds|quota)",
-            r"(balance|credits?) (is|are) (insufficient|not enough|exhausted)",
-            *("余额不足", "余额已用尽", "欠费", "额度不足"),
-        ),
+        "https://github.com/zai-org/GLM-5/issues/148, https://github.com/Wei-Shaw/sub2api/issues/890 and "
+        "https://github.com/continuedev/continue/issues/11823",
+        text=_text("insufficient (account )?balance", "余额不足"),
         statuses=frozenset({400, 401, 403, 429}),
-        example="Insufficient Balance",
+        example="Insufficient balance or no resource package. Please recharge.",
         hint=_CREDIT,
     ),
     FailureRow(
         Owner.ACCOUNT,
-        "https://doc.tokendog.io/zh/api-reference/guide/error-codes",
+        "https://github.com/QuantumNous/new-api/blob/main/types/error.go",
         _codes("insufficient_user_quota", "pre_consume_token_quota_failed"),
         hint=_CREDIT,
     ),
@@ -432,7 +467,7 @@ SERVERS = (
     ),
     FailureRow(
         Owner.SERVER,
-        "https://docs.cloud.google.com/apis/design/errors",
+        _GEMINI_ERRORS,
         _codes("cancelled"),
         dialects=frozenset({"generate"}),
     ),
@@ -471,11 +506,15 @@ SERVERS = (
 BLIND_MODELS = (
     FailureRow(
         Owner.SETTING,
-        "https://github.com/ggml-org/llama.cpp/issues/15377",
+        "https://github.com/ggml-org/llama.cpp/issues/15377, https://github.com/browser-use/web-ui/issues/274, "
+        "https://github.com/vllm-project/vllm/issues/23402, https://github.com/vllm-project/vllm/issues/13513, "
+        "https://github.com/rikkahub/rikkahub/issues/1433, https://github.com/OpenCoworkAI/open-cowork/issues/251, "
+        "https://github.com/leonickson1/Swiftlet/pull/38 and "
+        "https://github.com/lmstudio-ai/lmstudio-bug-tracker/issues/473",
         text=_text(
-            *("image_url is only supported", r"not support (image|vision)(?! ?_?(format|type|size))"),
-            *("not a multimodal model", "support image input", "image input is not supported"),
-            *(r"unknown variant `image_url`", "at most 0 image", 'unsupported content part type: "image_url"'),
+            *("image_url is only supported", "not a multimodal model", "support image input"),
+            *("does not support images", "image input is not supported", "unknown variant `?image_url"),
+            *("at most 0 image", 'unsupported content part type:? "image_url"'),
         ),
         example="image input is not supported - hint: if this is unexpected, you may need to provide the mmproj",
         parameter="model",
@@ -577,6 +616,7 @@ ENDS_RUN = frozenset({Owner.SETTING, Owner.ACCOUNT})
 FAILURES: tuple[FailureRow, ...] = (
     *FILTERS,
     *QUESTIONS,
+    *THROTTLES,
     *ACCOUNTS,
     *BLIND_MODELS,
     *SERVERS,

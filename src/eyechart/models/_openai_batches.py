@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from eyechart.batching import BatchLimits, BatchProgress
-from eyechart.errors import TransientModelError
-from eyechart.models._chat_reply import failure_of, lenient_json
+from eyechart.models._chat_reply import failure_of, json_lines, token_count
 from eyechart.models._http_errors import Failure
 from eyechart.schema import JsonObject
 
@@ -45,11 +44,12 @@ def progress_of(batch: JsonObject) -> BatchProgress:
     if status in _ENDED - {"completed"} and not has_replies:
         errors = batch.get("errors")
         entries = errors.get("data") if isinstance(errors, dict) else None
-        messages = [str(one.get("message")) for one in entries or [] if isinstance(one, dict)]
+        known = entries if isinstance(entries, list) else []
+        messages = [str(one.get("message")) for one in known if isinstance(one, dict)]
         failure = f"{status}: {'; '.join(messages[:3]) or 'no reason was told'}"
     return BatchProgress(
         is_ended=status in _ENDED,
-        n_done=int(numbers.get("completed", 0)) + int(numbers.get("failed", 0)),
+        n_done=sum(token_count(numbers.get(name)) or 0 for name in ("completed", "failed")),
         failure=failure,
     )
 
@@ -60,16 +60,7 @@ def batch_entries(payload: bytes) -> Iterator[tuple[str, JsonObject | Failure]]:
     Raises:
         TransientModelError: If the last line is damaged, so that the file was cut.
     """
-    lines = [line for line in payload.splitlines() if line.strip()]
-    for number, line in enumerate(lines, start=1):
-        try:
-            entry = lenient_json(line)
-        except ValueError as error:
-            if number == len(lines):
-                raise TransientModelError(f"the last line of the batch's replies is damaged ({error})") from error
-            continue
-        if not isinstance(entry, dict):
-            continue
+    for entry in json_lines(payload):
         response = entry.get("response")
         request_id = str(entry.get("custom_id"))
         if not isinstance(response, dict):

@@ -97,6 +97,6 @@ def request_mark(ask: Ask) -> int:
 def _reply_id(body: JsonObject) -> str:
     """Return the part of a reply's id that may tell it from others, empty where there is none."""
     told = body.get("id") or body.get("responseId")
-    if isinstance(told, bool) or not isinstance(told, str | int) or body.get("system_fingerprint") in _DRAWN_IDS:
+    if isinstance(told, bool) or not isinstance(told, str | int) or str(body.get("system_fingerprint")) in _DRAWN_IDS:
         return ""
     return _CLOCK.sub("", str(told))

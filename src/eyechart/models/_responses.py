@@ -83,16 +83,20 @@ def _check_shapes(items: list[JsonObject], response: JsonObject) -> None:
     Raises:
         TransientModelError: If it is one.
     """
-    said = [item for item in items if (item.get("type") or "message") in ("message", "reasoning")]
+    kinds = ((item, item.get("type") or ("message" if "content" in item else None)) for item in items)
+    said = [(item, kind) for item, kind in kinds if kind in ("message", "reasoning")]
     if items and not said:
         raise unreadable("the reply's output holds neither message nor thoughts", "it is asked again", response)
-    for item in said:
+    for item, kind in said:
         content = item.get("content")
         parts = content if isinstance(content, list) else [content]
-        if any(not isinstance(part, str | dict) for part in parts if part is not None):
+        if any(not isinstance(part, str | dict) for part in parts) and content is not None:
             raise unreadable("the reply's content is not a text", "it is asked again", response)
         if isinstance(content, dict):
             raise unreadable("the reply's content is an object, not a text", "it is asked again", response)
+        told = [part.get("text", part.get("refusal")) if isinstance(part, dict) else part for part in parts]
+        if kind == "message" and content and not any(isinstance(text, str) for text in told):
+            raise unreadable("the reply's content holds parts without a text", "it is asked again", response)
 
 
 def _picture_part(picture: SentPicture, settings: ChatSettings) -> JsonObject:

@@ -17,11 +17,10 @@ from eyechart.models._anthropic_batches import (
     ANTHROPIC_BATCHES,
     BATCH_SECONDS,
     batch_body,
-    batch_entries,
     found_batch,
     progress_of,
 )
-from eyechart.models._chat_reply import content_text, read_usage
+from eyechart.models._chat_reply import content_text, json_lines, read_usage
 from eyechart.models._chat_settings import merged, read_sent_settings, sent
 from eyechart.models._endings import ended, unreadable
 from eyechart.models._endpoint import Provider
@@ -178,8 +177,8 @@ class AnthropicModel(HostedModel["anthropic.AsyncAnthropic"]):
         if isinstance(told, Failure):
             await self._told(told)
             return []
-        entries = batch_entries(told.content)
-        known = [(str(one.get("custom_id")), batch_body(one)) for one in entries if one.get("custom_id") in asks]
+        entries = ((str(one.get("custom_id")), one) for one in json_lines(told.content))
+        known = [(request_id, batch_body(one)) for request_id, one in entries if request_id in asks]
         named = [(id_, _named(body) if isinstance(body, Failure) else body) for id_, body in known]
         return [(request_id, await self._outcome(body, asks[request_id])) for request_id, body in named]
 

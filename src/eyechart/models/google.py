@@ -163,6 +163,8 @@ class GoogleModel(HostedModel[_GoogleClient]):
                 raw = await generate(model=self.identity.name, contents=contents, config=config)
         except TimeoutError:
             raise self._line.timeout() from None
+        except RecursionError:  # the SDK decodes an error's body by itself
+            raise unreadable("the server's error is nested too deeply to be read", "it is asked again", b"") from None
         except errors.APIError as error:
             failure = _failure(error.code, error.details, getattr(error.response, "headers", {}))
             misled = self._line.misled(getattr(error.response, "status_code", error.code), failure.headers)

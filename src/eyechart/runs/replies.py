@@ -119,7 +119,7 @@ def _state(reply: Reply, text: str, reasoning: str | None) -> ResponseState:
     # A cut-off answer may still state its letter, so its text is kept and read.
     if finish in _LENGTH:
         return ResponseState.TRUNCATED
-    if not text.strip() and (reply.says_nothing or reasoning):
+    if reply.says_nothing or (reasoning and not text.strip()):
         return ResponseState.EMPTY_REPLY
     return ResponseState.ANSWERED
 
