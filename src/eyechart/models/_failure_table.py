@@ -276,7 +276,7 @@ ACCOUNTS = (
     ),
     FailureRow(
         Owner.ACCOUNT,
-        _VOLCENGINE,
+        "https://www.volcengine.com/docs/82379/1299023",
         _codes("AccountOverdueError"),
         example="The request failed because your account has an overdue balance.",
         hint=_CREDIT,
@@ -307,7 +307,7 @@ ACCOUNTS = (
     FailureRow(
         Owner.ACCOUNT,
         "https://cloud.google.com/dotnet/docs/reference/Google.Api.CommonProtos/latest/Google.Api.ErrorReason",
-        _codes("BILLING_DISABLED", "CONSUMER_SUSPENDED", "CONSUMER_INVALID", "SERVICE_DISABLED"),
+        _codes("BILLING_DISABLED", "CONSUMER_SUSPENDED", "SERVICE_DISABLED"),
         hint=_LOCKED,
     ),
     FailureRow(
