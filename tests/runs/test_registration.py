@@ -142,7 +142,7 @@ def test_a_blocked_hypothesis_is_not_equivalent(store, planned):
     keeping = judge_plan(plan, plan, table, SCORER)
     summary = register(estimate(table, SCORER, ()), plan, keeping, table, score_table(table, SCORER))
     (result,) = summary.registration.results
-    assert result.contrast.blocked_by == ("PROMPT_MIX",)
+    assert result.contrast.blocked_by == ("DIFFERENT_PROMPTS",)
     assert result.is_equivalent is False
 
 

@@ -81,9 +81,9 @@ def test_a_clean_run_triggers_no_rule(table_of):
 
 def test_prompt_mix_blocks_the_contrast(table_of):
     summary = estimate(changed(table_of(), "crop_3x", prompt_sha256="other"), SCORER, ())
-    assert {rule.code: rule.level for rule in summary.rules} == {"PROMPT_MIX": "error"}
-    assert summary.contrasts[0].blocked_by == ("PROMPT_MIX",)
-    assert "not compared: PROMPT_MIX" in summary.findings[0].text
+    assert {rule.code: rule.level for rule in summary.rules} == {"DIFFERENT_PROMPTS": "error"}
+    assert summary.contrasts[0].blocked_by == ("DIFFERENT_PROMPTS",)
+    assert "not compared: DIFFERENT_PROMPTS" in summary.findings[0].text
 
 
 @pytest.mark.parametrize(("n_absent", "level"), [(1, "error"), (N // 2, "error")])
@@ -106,10 +106,10 @@ def test_refused_pictures_are_named_and_missing_is_not_random(table_of):
 
     found = rules(table_of(refusing))
     assert found["VIEW_REJECTED"] == "warning"
-    assert found["MNAR"] == "warning"
+    assert found["MISSING_BY_VIEW"] == "warning"
 
 
-@pytest.mark.parametrize(("every", "expected"), [(20, {}), (5, {"UNPARSED_BY_VIEW": "warning"})])
+@pytest.mark.parametrize(("every", "expected"), [(20, {}), (5, {"UNREADABLE_BY_VIEW": "warning"})])
 def test_unreadable_answers_of_one_view_warn(table_of, every, expected):
     def mumbling(ask):
         is_lost = ask.identity.condition == "crop_3x" and int(ask.identity.question_id[1:]) % every == 0
@@ -129,7 +129,7 @@ def test_letters_of_swapped_labels_are_below_chance_and_block(table_of, shift, i
     assert (levels.get("BELOW_CHANCE") == "error") == is_found
     assert ("BELOW_CHANCE" in summary.contrasts[0].blocked_by) == is_found
     if is_found:
-        assert "LOW_CEILING" not in levels
+        assert "NEAR_LIMIT" not in levels
 
 
 @pytest.mark.parametrize("unread", ["hm", ""])
@@ -169,7 +169,7 @@ def test_unreadable_answers_are_counted_by_answers_and_not_by_questions_with_rep
         return "hm" if is_lost else honest(ask)
 
     found = rules(table_of(mumbling, n=160, plan=PlanOptions(repeats=4)))
-    assert "UNPARSED_BY_VIEW" not in found  # 2 of 640 answers, though 2 of 160 questions
+    assert "UNREADABLE_BY_VIEW" not in found  # 2 of 640 answers, though 2 of 160 questions
 
 
 def test_a_difference_made_of_unreadable_answers_is_blocked(table_of):
@@ -178,9 +178,9 @@ def test_a_difference_made_of_unreadable_answers_is_blocked(table_of):
         return "hm" if is_lost else guess(msgspec.structs.replace(ask.identity, condition="any"), 0.7)
 
     summary = estimate(table_of(mumbling), SCORER, ())
-    assert summary.contrasts[0].blocked_by == ("UNPARSED_BY_VIEW",)
+    assert summary.contrasts[0].blocked_by == ("UNREADABLE_BY_VIEW",)
     assert summary.sensitivity[0].significance_changes
-    assert "not compared: UNPARSED_BY_VIEW" in summary.findings[0].text
+    assert "not compared: UNREADABLE_BY_VIEW" in summary.findings[0].text
 
 
 def test_random_fill_blocks_its_view(table_of):
@@ -224,13 +224,13 @@ def test_answers_without_the_picture_above_chance_are_named(table_of):
 
 @pytest.mark.parametrize("rate", [1.0, 0.25])
 def test_ceiling_and_floor_are_named(table_of, rate):
-    assert rules(table_of(lambda ask: guess(ask.identity, rate)))["LOW_CEILING"] == "warning"
+    assert rules(table_of(lambda ask: guess(ask.identity, rate)))["NEAR_LIMIT"] == "warning"
 
 
 def test_many_views_at_chance_are_one_short_warning(table_of):
     views = ",".join(f"crop_{ratio}x" for ratio in range(1, 10))
     found = estimate(table_of(lambda ask: guess(ask.identity, 0.25), n=240, views=views), SCORER, ()).rules
-    (rule,) = [rule for rule in found if rule.code == "LOW_CEILING"]
+    (rule,) = [rule for rule in found if rule.code == "NEAR_LIMIT"]
     assert len(rule.conditions) >= 7
     assert "; the same holds for crop_2x, crop_3x" in rule.message
     assert rule.message.endswith(" more")
@@ -259,7 +259,7 @@ def test_views_that_the_model_resizes_to_one_are_a_collapse(table_of):
         table = changed(table, name, sight=Sight("executed", Size(100, 75), None, (scale, scale)), cut=cut)
     summary = estimate(table, SCORER, ())
     assert {rule.code: rule.conditions for rule in summary.rules if rule.level != "info"} == {
-        "VIEW_COLLAPSE": ("original", "downsample_0_5"),
+        "SAME_PICTURE": ("original", "downsample_0_5"),
     }
 
 
@@ -269,7 +269,7 @@ def test_identical_files_are_the_same_input_and_no_collapse(table_of):
         table = changed(table, name, sight=Sight("executed", Size(9, 9)))
     found = rules(table)
     assert found["SAME_INPUT"] == "warning"
-    assert "VIEW_COLLAPSE" not in found
+    assert "SAME_PICTURE" not in found
 
 
 def test_another_judge_is_a_drift(table_of):

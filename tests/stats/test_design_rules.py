@@ -8,7 +8,7 @@ from eyechart.stats.design_rules import check_constant, check_repeats, check_sam
 @pytest.mark.parametrize(
     ("code", "level"),
     [
-        (Code.PROMPT_MIX, "error"),
+        (Code.DIFFERENT_PROMPTS, "error"),
         (Code.HETEROGENEOUS_SETTINGS, "error"),
         (Code.JUDGE_DRIFT, "warning"),
         (Code.DRIFT, "warning"),

@@ -152,8 +152,8 @@ def block_fragile(contrasts: Iterable[Contrast], checked: Iterable[Sensitivity])
     """
     fragile = {(one.condition, one.baseline) for one in checked if one.sign_changes or one.significance_changes}
     return tuple(
-        msgspec.structs.replace(one, blocked_by=tuple(dict.fromkeys((*one.blocked_by, str(Code.UNPARSED_BY_VIEW)))))
-        if (one.condition, one.baseline) in fragile and Code.UNPARSED_BY_VIEW in one.warnings
+        msgspec.structs.replace(one, blocked_by=tuple(dict.fromkeys((*one.blocked_by, str(Code.UNREADABLE_BY_VIEW)))))
+        if (one.condition, one.baseline) in fragile and Code.UNREADABLE_BY_VIEW in one.warnings
         else one
         for one in contrasts
     )

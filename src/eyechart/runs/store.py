@@ -41,6 +41,7 @@ from eyechart.schema import (
     ViewImage,
     encode_record,
 )
+from eyechart.stats.codes import with_current_codes
 
 ESTIMATES_FILE = "estimates.json"
 GIVEN_UP = "given_up"
@@ -230,7 +231,7 @@ class RunStore:
             return False
 
     def summary(self) -> Summary:
-        """Return the stored estimates.
+        """Return the stored estimates, rules under the names that they have now.
 
         Raises:
             StoreError: If there are none yet, or the file is empty.
@@ -238,7 +239,7 @@ class RunStore:
         path = self.folder / ESTIMATES_FILE
         if not path.is_file():
             raise StoreError(f"{self.folder} has no estimates", hint=f"eyechart score {self.folder}")
-        return _only(path, Summary)
+        return with_current_codes(_only(path, Summary))
 
     def write_summary(self, summary: Summary) -> Path:
         """Replace the stored estimates.

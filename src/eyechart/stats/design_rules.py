@@ -16,7 +16,7 @@ def check_constant(code: Code, what: str, values_by_condition: Mapping[str, Sequ
     """Find conditions between which something differs that must not: prompts, settings, judges, dates.
 
     Args:
-        code: ``PROMPT_MIX``, ``HETEROGENEOUS_SETTINGS`` (errors) or ``JUDGE_DRIFT``, ``DRIFT`` (warnings).
+        code: ``DIFFERENT_PROMPTS``, ``HETEROGENEOUS_SETTINGS`` (errors) or ``JUDGE_DRIFT``, ``DRIFT`` (warnings).
         what: Plural name of the thing, such as ``prompt versions``.
         values_by_condition: Distinct values per condition, such as hashes.
 
@@ -24,7 +24,7 @@ def check_constant(code: Code, what: str, values_by_condition: Mapping[str, Sequ
         A finding with the conditions that depart from the most frequent set of values; None if all agree.
 
     Example:
-        >>> check_constant(Code.PROMPT_MIX, "prompt versions", {"a": ["x"], "b": ["x"], "c": ["y"]}).conditions
+        >>> check_constant(Code.DIFFERENT_PROMPTS, "prompt versions", {"a": ["x"], "b": ["x"], "c": ["y"]}).conditions
         ('c',)
     """
     sets = {condition: tuple(sorted(set(values))) for condition, values in values_by_condition.items()}
@@ -32,7 +32,7 @@ def check_constant(code: Code, what: str, values_by_condition: Mapping[str, Sequ
         return None
     usual = max(sets.values(), key=lambda one: (list(sets.values()).count(one), one))
     others = tuple(condition for condition, values in sets.items() if values != usual)
-    level: Level = "error" if code in {Code.PROMPT_MIX, Code.HETEROGENEOUS_SETTINGS} else "warning"
+    level: Level = "error" if code in {Code.DIFFERENT_PROMPTS, Code.HETEROGENEOUS_SETTINGS} else "warning"
     found = sorted({value for values in sets.values() for value in values})
     return Finding(
         code=code, level=level, message=f"{len(found)} {what} differ: {', '.join(found)[:200]}", conditions=others
