@@ -86,11 +86,38 @@ def test_prompt_mix_blocks_the_contrast(table_of):
     assert "not compared: DIFFERENT_PROMPTS" in summary.findings[0].text
 
 
-@pytest.mark.parametrize(("n_absent", "level"), [(1, "error"), (N // 2, "error")])
-def test_subset_mismatch_is_found(table_of, n_absent, level):
-    table = table_of()
-    cells = {key: cell for key, cell in table.cells.items() if not (key[1] == 1 and key[0] < n_absent)}
-    assert rules(msgspec.structs.replace(table, cells=cells))["SUBSET_MISMATCH"] == level
+def lacking(table, n_absent, condition=1):
+    """The table without the first questions under one condition."""
+    cells = {key: cell for key, cell in table.cells.items() if not (key[1] == condition and key[0] < n_absent)}
+    return msgspec.structs.replace(table, cells=cells)
+
+
+@pytest.mark.parametrize(
+    ("rate", "n_absent", "blocked_by"),
+    [
+        (0.25, 45, ("SUBSET_MISMATCH",)),  # those that it was not asked could undo 45 points
+        (0.25, 2, ()),  # whatever these two would have been
+        (0.7, 45, ()),  # nothing is claimed that could be undone
+    ],
+)
+def test_other_questions_block_only_where_they_could_undo_the_verdict(table_of, rate, n_absent, blocked_by):
+    rates = {"original": 0.7, "crop_3x": rate}
+    table = lacking(table_of(lambda ask: guess(ask.identity, rates[ask.identity.condition])), n_absent)
+    summary = estimate(table, SCORER, ())
+    (contrast,) = summary.contrasts
+    assert (contrast.blocked_by, "SUBSET_MISMATCH" in contrast.warnings) == (blocked_by, True)
+    assert {rule.code: rule.level for rule in summary.rules}["SUBSET_MISMATCH"] == "warning"
+    assert any("not compared: SUBSET_MISMATCH" in one.text for one in summary.findings) == bool(blocked_by)
+    assert contrast.claimed == (rate == 0.25 and not blocked_by)
+
+
+def test_a_contrast_between_views_with_the_same_questions_is_left_alone(table_of):
+    rates = {"original": 0.7, "crop_3x": 0.25, "crop_6x": 0.25}
+    asked = table_of(lambda ask: guess(ask.identity, rates[ask.identity.condition]), views="original,crop_3x,crop_6x")
+    narrow, wide = estimate(lacking(asked, 45, condition=1), SCORER, ()).contrasts
+    assert (narrow.condition, narrow.blocked_by) == ("crop_3x", ("SUBSET_MISMATCH",))
+    assert (wide.condition, wide.blocked_by, wide.claimed) == ("crop_6x", (), True)
+    assert "SUBSET_MISMATCH" not in wide.warnings
 
 
 def test_one_absent_question_in_two_hundred_only_warns(table_of):

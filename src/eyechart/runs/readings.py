@@ -13,12 +13,14 @@ from eyechart.schema import Contrast, Score, Sensitivity
 from eyechart.stats.arrays import Bools, Floats
 from eyechart.stats.codes import Code
 from eyechart.stats.conditions import ScoreTable, contrasts_between
+from eyechart.stats.missing import ScoreBounds
 from eyechart.stats.repeats import average_repeats
 from eyechart.stats.sensitivity import bound_missing, changes_of_verdict, verdict_of
 
 AS_SCORED = "as scored"
 OF_UNREAD = (AS_SCORED, "lenient", "readable only", "unreadable by chance")
 """Readings that differ in unreadable answers alone."""
+_SUBSET_SHARE = 0.01
 
 
 def judge_unread(
@@ -156,6 +158,44 @@ def block_fragile(contrasts: Iterable[Contrast], checked: Iterable[Sensitivity])
         if (one.condition, one.baseline) in fragile and Code.UNREADABLE_BY_VIEW in one.warnings
         else one
         for one in contrasts
+    )
+
+
+def block_subsets(
+    contrasts: Iterable[Contrast], scores: ScoreTable, headlines: Sequence[Contrast], *, alpha: float = 0.05
+) -> tuple[Contrast, ...]:
+    """Block contrasts of views with other questions, where those that one side was not asked could undo the verdict.
+
+    Such a contrast is judged on the questions that both sides were asked. It is blocked if more than 1 % of the others
+    belong to one side only, and it is significant as it stands but not whatever these would have been.
+
+    Args:
+        contrasts: Contrasts with their warnings.
+        scores: The scores, with their bounds.
+        headlines: The family over which both verdicts are corrected.
+        alpha: Level at which significance is judged.
+    """
+    marked = list(contrasts)
+    if scores.filled is None or not any(Code.SUBSET_MISMATCH in one.warnings for one in marked):
+        return tuple(marked)
+    lowest, highest, asked = scores.filled
+    as_if_asked = ScoreBounds(np.where(asked, lowest, 0.0), np.where(asked, highest, 1.0), np.ones_like(asked))
+    pairs = [(one.condition, one.baseline) for one in headlines]
+    undone = set()
+    for stands, whole in zip(
+        contrasts_between(scores, pairs),
+        contrasts_between(msgspec.structs.replace(scores, filled=as_if_asked), pairs),
+        strict=True,
+    ):
+        first, second = (asked[:, scores.column(name)] for name in (stands.condition, stands.baseline))
+        is_apart = np.count_nonzero(first != second) > _SUBSET_SHARE * np.count_nonzero(first | second)
+        if is_apart and verdict_of(stands, alpha) != 0 and verdict_of(whole, alpha) == 0:
+            undone.add((stands.condition, stands.baseline))
+    return tuple(
+        msgspec.structs.replace(one, blocked_by=tuple(dict.fromkeys((*one.blocked_by, str(Code.SUBSET_MISMATCH)))))
+        if (one.condition, one.baseline) in undone and Code.SUBSET_MISMATCH in one.warnings
+        else one
+        for one in marked
     )
 
 

@@ -34,7 +34,7 @@ MIN_QUESTIONS = 30
 # A net difference between identical pictures beyond this size and, corrected over all such pairs, below this p is a
 # fault of the pipeline (rule AA_NOISE).
 _ALARM_POINTS = 0.01
-_ALARM_P = 0.01
+_ALARM_P = 0.005
 
 Pair = tuple[str, str]
 
@@ -229,8 +229,8 @@ def contrasts_between(
         pairs: (condition, baseline) of each contrast.
         negative_controls: Pairs of conditions with identical pictures, in either order. Such a contrast is marked
             ``SAME_INPUT``, belongs to no family and is never corrected; ``AA_NOISE`` is added as an alarm where it
-            differs by more than 1 point and its p times the number of such contrasts is below 0.01, which means a fault
-            or a model that drifts.
+            differs by more than 1 point and its p times the number of such contrasts is below 0.005, which means a
+            fault or a model that drifts.
         correction: Correction over the contrasts that have a p-value and are no negative control.
         family: Name of the family; None describes it by its number of tests.
         confidence: Coverage of the intervals, in (0, 1).

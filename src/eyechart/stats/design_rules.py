@@ -8,7 +8,6 @@ from eyechart.stats.arrays import Bools
 from eyechart.stats.codes import Code
 from eyechart.stats.findings import Finding, Level
 
-_ID_SHARE_ERROR = 0.01
 _SAME_SHARE = 0.5
 
 
@@ -40,34 +39,39 @@ def check_constant(code: Code, what: str, values_by_condition: Mapping[str, Sequ
 
 
 def check_subsets(ids: Sequence[str], present: Bools, conditions: Sequence[str]) -> tuple[Finding, ...]:
-    """Find conditions that were not asked about the same questions as the rest.
+    """Find pairs of conditions that were not asked about the same questions.
 
     Args:
         ids: (n_questions,) question ids.
-        present: (n_questions, n_conditions) whether the release holds this question in this condition.
+        present: (n_questions, n_conditions) whether this question was asked in this condition.
         conditions: Names of the columns.
 
     Returns:
-        One finding per incomplete condition: a warning, and an error beyond 1 % of the questions.
+        One warning per condition that lacks questions which another has, about the pairs for which that is so. What it
+        does to a contrast depends on its verdict (``runs.readings.block_subsets``).
 
     Example:
-        >>> [f.level for f in check_subsets(["a", "b"], np.array([[True, True], [True, False]]), ["x", "y"])]
-        ['error']
+        >>> [f.pairs for f in check_subsets(["a", "b"], np.array([[True, True], [True, False]]), ["x", "y"])]
+        [(('y', 'x'),)]
     """
     findings = []
     for column, condition in enumerate(conditions):
-        absent = [name for name, here in zip(ids, present[:, column], strict=True) if not here]
-        if absent:
-            share = len(absent) / len(ids)
-            findings.append(
-                Finding(
-                    code=Code.SUBSET_MISMATCH,
-                    level="error" if share > _ID_SHARE_ERROR else "warning",
-                    message=f"{condition}: {len(absent)} of {len(ids)} questions absent ({', '.join(absent[:5])}); "
-                    f"counted as wrong or right they move the accuracy by at most {100 * share:.2f} points",
-                    conditions=(condition,),
-                )
+        lacks = present & ~present[:, [column]]
+        others = tuple(name for name, own in zip(conditions, lacks.T, strict=True) if own.any())
+        if not others:
+            continue
+        absent = [name for name, here in zip(ids, lacks.any(axis=1), strict=True) if here]
+        findings.append(
+            Finding(
+                code=Code.SUBSET_MISMATCH,
+                level="warning",
+                message=f"{condition}: {len(absent)} of {len(ids)} questions absent ({', '.join(absent[:5])}) that "
+                "other views were asked; counted as wrong or right they move the accuracy by at most "
+                f"{100 * len(absent) / len(ids):.2f} points",
+                conditions=(condition,),
+                pairs=tuple((condition, other) for other in others),
             )
+        )
     return tuple(findings)
 
 
