@@ -1,4 +1,4 @@
-"""Every validity rule has a run that triggers it, and a clean run triggers none."""
+"""What validity rules say and block, and that a clean run triggers none; the cases of each: test_rule_cases.py."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -402,9 +402,3 @@ def test_errors_of_a_collection_that_were_allowed_are_said_beside_every_differen
     assert codes == ({"ALLOWED_FAULTS": "warning"} if any(faulty) else {})
     assert ("ALLOWED_FAULTS" in compared.differences[0].contrast.warnings) == any(faulty)
     assert all("1 × wrong_size (q001)" in rule.message for rule in compared.rules)
-
-
-# OPTION_ORDER, NO_PICTURE and FLAT_PICTURE_PRICE: tests/runs/test_answer_rules.py.
-def test_every_rule_has_a_test_here():
-    source = __import__("pathlib").Path(__file__).read_text()
-    assert [code for code in Code if code not in source] == []
