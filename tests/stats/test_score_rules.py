@@ -73,7 +73,7 @@ def test_answers_lost_with_one_picture_are_one_piece_of_evidence():
 def test_the_message_quotes_the_test_that_fired():
     found = check_unparsed(_flags(0, 0, 28), np.full((700, 3), True), SINGLE, VIEWS)
     assert found.message == (
-        "unparsed answers differ between conditions: crop_6x 4.0 % against original 0.0 % (p = 2.2e-08), "
+        "unreadable answers differ between conditions: crop_6x 4.0 % against original 0.0 % (p = 2.2e-08), "
         "p corrected over 3 pairs"
     )
 

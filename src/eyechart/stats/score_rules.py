@@ -103,7 +103,7 @@ def check_unparsed(
         True
     """
     return _check_rates(
-        Code.UNREADABLE_BY_VIEW, "unparsed", unparsed, clusters, conditions, _UNPARSED_POINTS, present=present
+        Code.UNREADABLE_BY_VIEW, "unreadable", unparsed, clusters, conditions, _UNPARSED_POINTS, present=present
     )
 
 
