@@ -56,11 +56,11 @@ def check_subsets(ids: Sequence[str], present: Bools, conditions: Sequence[str])
     """
     findings = []
     for column, condition in enumerate(conditions):
-        lacks = present & ~present[:, [column]]
+        lacks = np.asarray(present & ~present[:, [column]])
         others = tuple(name for name, own in zip(conditions, lacks.T, strict=True) if own.any())
         if not others:
             continue
-        absent = [name for name, here in zip(ids, lacks.any(axis=1), strict=True) if here]
+        absent = [name for name, own in zip(ids, lacks, strict=True) if own.any()]
         findings.append(
             Finding(
                 code=Code.SUBSET_MISMATCH,
