@@ -402,3 +402,11 @@ def test_errors_of_a_collection_that_were_allowed_are_said_beside_every_differen
     assert codes == ({"ALLOWED_FAULTS": "warning"} if any(faulty) else {})
     assert ("ALLOWED_FAULTS" in compared.differences[0].contrast.warnings) == any(faulty)
     assert all("1 × wrong_size (q001)" in rule.message for rule in compared.rules)
+
+
+def test_questions_that_neither_side_was_asked_undo_nothing(table_of):
+    """Both lack the same 40 of 80 questions, and one of them lacks 2 more."""
+    rates = {"original": 0.9, "crop_3x": 0.3}
+    asked = table_of(lambda ask: guess(ask.identity, rates[ask.identity.condition]))
+    (contrast,) = estimate(lacking(lacking(asked, 40, condition=0), 42, condition=1), SCORER, ()).contrasts
+    assert (contrast.n_questions, contrast.blocked_by, contrast.claimed) == (38, (), True)

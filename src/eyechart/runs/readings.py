@@ -11,6 +11,7 @@ from eyechart.runs.gold import shown_letter
 from eyechart.runs.store import RunStore
 from eyechart.schema import Contrast, Score, Sensitivity
 from eyechart.stats.arrays import Bools, Floats
+from eyechart.stats.claims import adjust_family
 from eyechart.stats.codes import Code
 from eyechart.stats.conditions import ScoreTable, contrasts_between
 from eyechart.stats.missing import ScoreBounds
@@ -176,27 +177,41 @@ def block_subsets(
         alpha: Level at which significance is judged.
     """
     marked = list(contrasts)
-    if scores.filled is None or not any(Code.SUBSET_MISMATCH in one.warnings for one in marked):
+    if not any(Code.SUBSET_MISMATCH in one.warnings for one in marked):
         return tuple(marked)
-    lowest, highest, asked = scores.filled
-    as_if_asked = ScoreBounds(np.where(asked, lowest, 0.0), np.where(asked, highest, 1.0), np.ones_like(asked))
-    pairs = [(one.condition, one.baseline) for one in headlines]
-    undone = set()
-    for stands, whole in zip(
-        contrasts_between(scores, pairs),
-        contrasts_between(msgspec.structs.replace(scores, filled=as_if_asked), pairs),
-        strict=True,
-    ):
-        first, second = (asked[:, scores.column(name)] for name in (stands.condition, stands.baseline))
-        is_apart = np.count_nonzero(first != second) > _SUBSET_SHARE * np.count_nonzero(first | second)
-        if is_apart and verdict_of(stands, alpha) != 0 and verdict_of(whole, alpha) == 0:
-            undone.add((stands.condition, stands.baseline))
+    stand = contrasts_between(scores, [(one.condition, one.baseline) for one in headlines])
+    if_asked = [
+        msgspec.structs.replace(one, p_worst=_p_if_asked(scores, one)) if are_apart(scores, one) else one
+        for one in stand
+    ]
+    whole = adjust_family(if_asked, "holm", "as if both sides had been asked all").contrasts
+    undone = {
+        (one.condition, one.baseline)
+        for one, other in zip(stand, whole, strict=True)
+        if are_apart(scores, one) and verdict_of(one, alpha) != 0 and verdict_of(other, alpha) == 0
+    }
     return tuple(
         msgspec.structs.replace(one, blocked_by=tuple(dict.fromkeys((*one.blocked_by, str(Code.SUBSET_MISMATCH)))))
         if (one.condition, one.baseline) in undone and Code.SUBSET_MISMATCH in one.warnings
         else one
         for one in marked
     )
+
+
+def are_apart(scores: ScoreTable, contrast: Contrast) -> bool:
+    """Whether more than 1 % of the questions that one side of a contrast was asked were not asked on the other."""
+    first, second = (scores.bounds.asked[:, scores.column(name)] for name in (contrast.condition, contrast.baseline))
+    return bool(np.count_nonzero(first != second) > _SUBSET_SHARE * np.count_nonzero(first | second))
+
+
+def _p_if_asked(scores: ScoreTable, contrast: Contrast) -> float | None:
+    """Return the largest p whatever the questions would have given that one side alone was asked."""
+    columns = [scores.column(name) for name in (contrast.condition, contrast.baseline)]
+    lowest, highest, asked = scores.bounds
+    either = np.broadcast_to(asked[:, columns].any(axis=1, keepdims=True), asked.shape)
+    filled = ScoreBounds(np.where(asked, lowest, 0.0), np.where(asked, highest, 1.0), either)
+    pair = (contrast.condition, contrast.baseline)
+    return contrasts_between(msgspec.structs.replace(scores, filled=filled), [pair])[0].p_worst
 
 
 def _slots(table: RunTable, changed: Mapping[Slot, float | None]) -> tuple[Floats, Bools]:

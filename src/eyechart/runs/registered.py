@@ -9,6 +9,7 @@ from eyechart.runs.cells import RunTable
 from eyechart.runs.claiming import made_of, share_records
 from eyechart.runs.effects import with_detectable
 from eyechart.runs.kept_plan import KeptPlan
+from eyechart.runs.readings import are_apart, block_subsets
 from eyechart.runs.registration import Hypothesis, StudyPlan
 from eyechart.schema import Contrast, HypothesisResult, Registration, Summary
 from eyechart.stats.claims import Made, adjust_family, decide, take_record
@@ -90,17 +91,21 @@ def _results(plan: StudyPlan, scores: ScoreTable, summary: Summary, made: Made) 
     family = adjust_family(
         tested, plan.correction, f"{n_planned} hypotheses of the plan", others=(1.0,) * n_untested
     ).contrasts
-    by_pair = {}
+    marked = []
     for contrast in family:
-        pair = (contrast.condition, contrast.baseline)
-        marks = _marks(summary, *pair)
-        blocked = msgspec.structs.replace(
-            contrast,
-            role="confirmatory" if made == "confirmatory" else "exploratory",
-            blocked_by=marks[0],
-            warnings=tuple(dict.fromkeys((*contrast.warnings, *marks[1]))),
+        marks = _marks(summary, contrast.condition, contrast.baseline)
+        marked.append(
+            msgspec.structs.replace(
+                contrast,
+                role="confirmatory" if made == "confirmatory" else "exploratory",
+                blocked_by=marks[0],
+                warnings=tuple(dict.fromkeys((*contrast.warnings, *marks[1]))),
+            )
         )
-        by_pair[pair] = decide(with_detectable(blocked, scores, n_comparisons=n_planned), made)
+    by_pair = {
+        (one.condition, one.baseline): decide(with_detectable(one, scores, n_comparisons=n_planned), made)
+        for one in block_subsets(marked, scores, family, alpha=plan.alpha)
+    }
     return tuple(
         _result(one, by_pair.get((one.condition, one.baseline)), scores, plan.alpha) for one in plan.hypothesis
     )
@@ -143,7 +148,8 @@ def _result(one: Hypothesis, contrast: Contrast | None, scores: ScoreTable, alph
     table = equivalence(change[:, 0], both[:, 0], scores.clusters, one.margin, alpha=alpha)
     bounds = gap_bounds(scores.bounds, *columns)
     p = worst_equivalence(table, bounds.at((slice(None), 0)), scores.clusters, alpha=alpha)
-    is_shown = p <= alpha and not contrast.blocked_by and contrast.standing != "interim"
+    may_show = not contrast.blocked_by and contrast.standing != "interim" and not are_apart(scores, contrast)
+    is_shown = p <= alpha and may_show
     return msgspec.structs.replace(result, equivalence_p=p, is_equivalent=is_shown)
 
 
