@@ -67,3 +67,8 @@ def test_one_run_without_two_views_is_a_usage_error(folders, views, capsys):
 def test_wrong_use_is_refused(folders, arguments, message, capsys):
     assert run_app(["diff", *(argument.format(**folders) for argument in arguments)]) in {1, 2}
     assert message in capsys.readouterr().err
+
+
+def test_a_rule_may_be_allowed_under_its_former_name(folders, capsys):
+    assert run_app(["diff", folders["vlm"], folders["oracle"], "--allow", "PROMPT_MIX", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["allowed"] == ["DIFFERENT_PROMPTS"]

@@ -105,3 +105,10 @@ def test_an_unfinished_run_makes_no_claim_anywhere(folders, capsys):
     assert not any(one.claimed for one in (*summary.contrasts, *summary.effects))
     assert summary.findings == ()
     assert any(warning.startswith("interim:") for warning in summary.warnings)
+
+
+def test_a_rule_may_be_allowed_under_its_former_name_and_none_that_never_was(folders, capsys):
+    sides = ["gate", folders["again"], "--against", folders["oracle"], "--margin", "0.2", "--view-margin", "0.3"]
+    assert run_app([*sides, "--allow", "PROMPT_MIX"]) == 0
+    assert run_app([*sides, "--allow", "NO_RULE"]) == 2
+    assert "no validity rule is called NO_RULE" in capsys.readouterr().err

@@ -359,7 +359,11 @@ def test_eye_chart_of_a_model_below_chance_shows_its_accuracy_and_names_the_corr
     )
     few = msgspec.structs.replace(whole.bands[-1], low=None, high=None)
     size = HalfAccuracySize(None, "not identified", "no slope", bands=(*wrong, few), n_questions=40, n_clusters=20)
-    axes = draw("eye_chart", msgspec.structs.replace(summary, half_accuracy_sizes=(size,)))
+    below = msgspec.structs.replace(summary, half_accuracy_sizes=(size,))
+    words = figure_kind("eye_chart").describe(below)
+    assert "0.0 [0.0, 10.0] % right, none read beyond guessing" in words
+    assert "−33" not in words
+    axes = draw("eye_chart", below)
     texts = [text.get_text() for text in axes.texts]
     assert "right, % [95 %]" in texts
     assert "0.0 [0.0, 10.0]" in texts

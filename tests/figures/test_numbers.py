@@ -53,8 +53,8 @@ def test_lengths_have_a_decimal_below_ten_pixels_only(length_px, text):
 
 
 def test_blocked_contrast_is_written_without_its_numbers():
-    text = format_contrast(contrast(blocked_by=("PROMPT_MIX",)))
-    assert text == "blocked: PROMPT_MIX"
+    text = format_contrast(contrast(blocked_by=("DIFFERENT_PROMPTS",)))
+    assert text == "blocked: DIFFERENT_PROMPTS"
 
 
 def test_difference_is_written_with_its_interval():

@@ -211,10 +211,10 @@ def test_claim_evidence_and_verdict_are_one_sentence_of_the_findings():
 
 
 def test_blocked_claim_names_its_code():
-    blocked = tuple(msgspec.structs.replace(one, blocked_by=("MNAR",)) for one in demo_summary().contrasts)
+    blocked = tuple(msgspec.structs.replace(one, blocked_by=("MISSING_BY_VIEW",)) for one in demo_summary().contrasts)
     summary = msgspec.structs.replace(demo_summary(), contrasts=blocked, findings=find(blocked, ()))
-    assert {claim.verdict.words for claim in claims(summary)} == {"blocked: MNAR"}
-    assert "blocked: MNAR" in Page(HtmlReport(is_static=True).render(summary)).text
+    assert {claim.verdict.words for claim in claims(summary)} == {"blocked: MISSING_BY_VIEW"}
+    assert "blocked: MISSING_BY_VIEW" in Page(HtmlReport(is_static=True).render(summary)).text
 
 
 def test_what_holds_stands_on_page_one_however_much_it_is():

@@ -112,11 +112,11 @@ def test_baseline_and_claimed_differences_are_marked():
 
 def test_blocked_difference_shows_its_reason_instead_of_a_number():
     summary = demo_summary()
-    blocked = msgspec.structs.replace(summary.contrasts[0], blocked_by=("PROMPT_MIX",))
+    blocked = msgspec.structs.replace(summary.contrasts[0], blocked_by=("DIFFERENT_PROMPTS",))
     table = render_table(msgspec.structs.replace(summary, contrasts=(blocked, *summary.contrasts[1:])))
     shown = cells(table, blocked.condition)
-    assert (shown["difference"], shown["p"]) == ("blocked: PROMPT_MIX", "–")
-    assert "PROMPT_MIX: the two sides were asked with different prompts." in table.notes
+    assert (shown["difference"], shown["p"]) == ("blocked: DIFFERENT_PROMPTS", "–")
+    assert "DIFFERENT_PROMPTS: the two sides were asked with different prompts." in table.notes
 
 
 def test_cannot_tell_is_counted_apart_from_unreadable():

@@ -35,7 +35,7 @@ def test_collapsed_views_are_repeats_whose_difference_is_noise(collapsed):
     assert one.noise.family == "negative controls, not corrected"
     assert one.noise.p_adjusted is None
     assert 0.0 < one.churn.value < 0.5
-    assert "VIEW_COLLAPSE" in one.noise.warnings
+    assert "SAME_PICTURE" in one.noise.warnings
 
 
 def test_collapsed_views_are_no_effect_of_resolution_and_no_claim(collapsed):
@@ -46,7 +46,7 @@ def test_collapsed_views_are_no_effect_of_resolution_and_no_claim(collapsed):
     corrected = [one for one in summary.contrasts if one.p_adjusted is not None]
     assert {one.condition for one in corrected} == {"downsample_0_125", "downsample_0_0625", "crop_4x", "blank"}
     assert summary.movement.n_levels == 3
-    rule = next(rule for rule in summary.rules if rule.code == "VIEW_COLLAPSE")
+    rule = next(rule for rule in summary.rules if rule.code == "SAME_PICTURE")
     assert "the model's own resizing makes one picture of original and downsample_0_5" in rule.message
 
 
@@ -57,10 +57,10 @@ def test_scales_less_than_a_quarter_apart_are_blocked(make, tmp_path):
     assert 1.03 < close.ratio < 1.25
     summary = estimate(table, SCORER, ())
     blocked = {one.condition: one.blocked_by for one in summary.contrasts}
-    assert blocked["downsample_0_25"] == ("VIEW_COLLAPSE",)
+    assert blocked["downsample_0_25"] == ("SAME_PICTURE",)
     assert blocked["downsample_0_125"] == ()
     assert summary.close_views[0].noise is None
-    assert any("not compared: VIEW_COLLAPSE" in finding.text for finding in summary.findings)
+    assert any("not compared: SAME_PICTURE" in finding.text for finding in summary.findings)
 
 
 def test_views_that_the_model_sees_as_they_are_stay_apart(make, tmp_path):

@@ -93,7 +93,7 @@ class OtherPrompt:
 @pytest.mark.parametrize(
     ("code", "changes"),
     [
-        ("PROMPT_MIX", {"prompt": OtherPrompt()}),
+        ("DIFFERENT_PROMPTS", {"prompt": OtherPrompt()}),
         ("HETEROGENEOUS_SETTINGS", {"sampling": Sampling(temperature=1.0)}),
         ("HETEROGENEOUS_SETTINGS", {"plan": PlanOptions(decode=DecodePolicy(exif="apply"))}),
         ("SUBSET_MISMATCH", {"n": 50}),
@@ -143,7 +143,7 @@ def test_answers_unreadable_on_one_side_are_said(make, tmp_path):
     one = make_side(make, tmp_path / "a", right_at({}), name="a")
     other = make_side(make, tmp_path / "b", mumbling, name="b")
     result = compare_runs((one, other), SCORER, DiffOptions(views=("original",)))
-    assert [rule.code for rule in result.rules] == ["UNPARSED_BY_VIEW"]
+    assert [rule.code for rule in result.rules] == ["UNREADABLE_BY_VIEW"]
 
 
 def test_a_difference_made_of_unreadable_answers_is_blocked_unless_allowed_by_name(make, tmp_path):
@@ -156,9 +156,9 @@ def test_a_difference_made_of_unreadable_answers_is_blocked_unless_allowed_by_na
     (difference,) = compare_runs((one, other), SCORER, options).differences
     assert difference.contrast.p < 0.05
     assert difference.changes == ("significance",)
-    assert difference.contrast.blocked_by == ("UNPARSED_BY_VIEW",)
+    assert difference.contrast.blocked_by == ("UNREADABLE_BY_VIEW",)
     assert {contrast.subset for contrast in difference.readings} == {"readable only", "unreadable by chance"}
-    allowed = msgspec.structs.replace(options, allowed=("UNPARSED_BY_VIEW",))
+    allowed = msgspec.structs.replace(options, allowed=("UNREADABLE_BY_VIEW",))
     assert compare_runs((one, other), SCORER, allowed).differences[0].contrast.blocked_by == ()
 
 
@@ -170,7 +170,7 @@ def test_two_views_are_blocked_in_a_comparison_as_in_the_run_itself(make, tmp_pa
     side = make_side(make, tmp_path / "a", mumbling)
     (shown,) = compare_views(side, SCORER, DiffOptions(views=("original", "crop_3x"))).differences
     (own,) = estimate(side.table, SCORER, ()).contrasts
-    assert shown.contrast.blocked_by == own.blocked_by == ("UNPARSED_BY_VIEW",)
+    assert shown.contrast.blocked_by == own.blocked_by == ("UNREADABLE_BY_VIEW",)
 
 
 def test_only_the_view_that_a_rule_concerns_is_marked(make, tmp_path):
@@ -183,8 +183,8 @@ def test_only_the_view_that_a_rule_concerns_is_marked(make, tmp_path):
     marked = {one.view: one.contrast.warnings for one in compare_runs((one, other), SCORER, DiffOptions()).differences}
     assert marked == {
         "original": (),
-        "crop_3x": ("UNPARSED_BY_VIEW",),
-        MEAN_OVER_VIEWS: ("UNPARSED_BY_VIEW",),
+        "crop_3x": ("UNREADABLE_BY_VIEW",),
+        MEAN_OVER_VIEWS: ("UNREADABLE_BY_VIEW",),
     }
 
 

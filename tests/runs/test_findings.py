@@ -48,7 +48,7 @@ def contrast(condition="crop_3x", value=0.1, low=0.04, high=0.16, p=0.001, **cha
         (contrast(p=0.2), CANNOT_TELL, "cannot be told apart"),
         (contrast(value=0.02, low=-0.01, high=0.05, p=0.04), CANNOT_TELL, "cannot be told apart"),
         (contrast(p=None), CANNOT_TELL, "cannot be told apart on so few questions"),
-        (contrast(blocked_by=("PROMPT_MIX",)), BLOCKED, "are not compared: PROMPT_MIX"),
+        (contrast(blocked_by=("DIFFERENT_PROMPTS",)), BLOCKED, "are not compared: DIFFERENT_PROMPTS"),
     ],
 )
 def test_each_contrast_gives_the_sentence_it_supports(one, code, words):
@@ -76,7 +76,7 @@ def test_no_sentence_is_made_of_an_unfinished_run_or_outside_the_family():
 
 
 def test_what_is_blocked_says_what_would_unblock_it():
-    (finding,) = find([contrast(blocked_by=("MNAR",), n_missing=30)], CONDITIONS)
+    (finding,) = find([contrast(blocked_by=("MISSING_BY_VIEW",), n_missing=30)], CONDITIONS)
     assert finding.code == BLOCKED
     assert "30 questions without an answer" in finding.text
     assert "--ask-again" in finding.text

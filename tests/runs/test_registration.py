@@ -148,7 +148,7 @@ def test_a_blocked_hypothesis_is_not_equivalent(store, planned):
     keeping = judge_plan(plan, plan, table, SCORER)
     summary = read_with(plan, keeping, table, estimate(table, SCORER, ()))
     (result,) = summary.registration.results
-    assert result.contrast.blocked_by == ("PROMPT_MIX",)
+    assert result.contrast.blocked_by == ("DIFFERENT_PROMPTS",)
     assert result.is_equivalent is False
 
 
@@ -192,3 +192,17 @@ def test_no_asked_view_is_left_out_of_the_primary_family_of_a_small_study():
 def test_a_plan_that_cannot_be_tested_is_refused(planned, hypotheses, message):
     with pytest.raises(UsageError, match=message):
         planned(hypotheses)
+
+
+@pytest.mark.parametrize(("n_absent", "is_equivalent"), [(0, True), (10, False)])
+def test_views_with_other_questions_are_not_equivalent(store, planned, n_absent, is_equivalent):
+    """What one side alone was asked could be different, so nothing is shown of the whole."""
+    plan = planned((Hypothesis(condition="whiteground_3x", baseline="original", margin=0.6),))
+    whole = begin_with(read_table(store, SCORER), plan)
+    keeping, index = judge_plan(plan, plan, whole, SCORER), whole.conditions.index("whiteground_3x")
+    cells = {key: cell for key, cell in whole.cells.items() if key[1] != index or key[0] >= n_absent}
+    table = msgspec.structs.replace(whole, cells=cells)
+    summary = register(estimate(table, SCORER, ()), plan, keeping, table, score_table(table, SCORER))
+    (result,) = summary.registration.results
+    assert result.is_equivalent is is_equivalent
+    assert ("SUBSET_MISMATCH" in result.contrast.warnings) == (n_absent > 0)

@@ -213,3 +213,22 @@ def test_table_records_are_frozen():
     with pytest.raises(AttributeError):
         _table(_random(3, 1)).scorer = "x"
     assert isinstance(_table(_random(3, 1)), msgspec.Struct)
+
+
+def test_the_alarm_about_same_pictures_is_corrected_over_all_such_pairs():
+    values = np.zeros((60, 40))
+    values[:9, 1] = 1.0  # mid-p 0.003: an alarm among one pair, none among twenty
+    table = _table(values)
+    pairs = [(f"view {2 * index}", f"view {2 * index + 1}") for index in range(20)]
+    (alone,) = contrasts_between(table, pairs[:1], negative_controls=pairs)
+    among = contrasts_between(table, pairs, negative_controls=pairs)
+    assert Code.AA_NOISE in alone.warnings
+    assert not any(Code.AA_NOISE in one.warnings for one in among)
+
+
+def test_a_clear_p_between_same_pictures_says_nothing_below_a_point():
+    values = np.zeros((2000, 2))
+    values[:15, 1] = 1.0
+    (control,) = contrasts_against(_table(values), "view 0", negative_controls=[("view 0", "view 1")])
+    assert control.p < 0.001
+    assert control.warnings == (Code.SAME_INPUT,)

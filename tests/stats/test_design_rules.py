@@ -8,7 +8,7 @@ from eyechart.stats.design_rules import check_constant, check_repeats, check_sam
 @pytest.mark.parametrize(
     ("code", "level"),
     [
-        (Code.PROMPT_MIX, "error"),
+        (Code.DIFFERENT_PROMPTS, "error"),
         (Code.HETEROGENEOUS_SETTINGS, "error"),
         (Code.JUDGE_DRIFT, "warning"),
         (Code.DRIFT, "warning"),
@@ -21,16 +21,25 @@ def test_what_must_be_constant_is_found_where_it_changes(code, level):
     assert check_constant(code, "versions", {"a": ["1", "2"], "b": ["2", "1", "1"]}) is None
 
 
-def test_one_absent_question_of_700_warns_and_eight_are_an_error():
+def test_questions_that_a_view_lacks_concern_its_pairs_alone():
     present = np.full((700, 3), True)
     present[0, 1] = False
     present[:8, 2] = False
     ids = [f"{index:06d}" for index in range(700)]
     few, many = check_subsets(ids, present, ["original", "crop_1_5x", "crop_3x"])
-    assert (few.level, few.conditions) == ("warning", ("crop_1_5x",))
+    assert (few.level, few.conditions, few.pairs) == ("warning", ("crop_1_5x",), (("crop_1_5x", "original"),))
     assert "000000" in few.message
     assert "0.14 points" in few.message
-    assert (many.level, many.conditions) == ("error", ("crop_3x",))
+    assert many.pairs == (("crop_3x", "original"), ("crop_3x", "crop_1_5x"))
+
+
+def test_views_that_lack_the_same_questions_are_no_mismatch():
+    present = np.full((40, 3), True)
+    present[:10, 1:] = False
+    found = check_subsets([str(index) for index in range(40)], present, ["original", "crop_3x", "crop_6x"])
+    assert not any(one.concerns("crop_6x", "crop_3x") for one in found)
+    assert all(any(one.concerns(name, "original") for one in found) for name in ("crop_3x", "crop_6x"))
+    assert check_subsets(["a", "b"], np.array([[True, True], [False, False]]), ["x", "y"]) == ()
 
 
 def test_complete_release_has_no_finding():

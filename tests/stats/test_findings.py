@@ -14,13 +14,13 @@ def _contrasts():
 
 def test_errors_block_and_warnings_warn_only_what_they_concern():
     findings = [
-        Finding(code=Code.PROMPT_MIX, level="error", message="", conditions=("crop_3x",)),
-        Finding(code=Code.MNAR, level="warning", message="", conditions=("original",)),
+        Finding(code=Code.DIFFERENT_PROMPTS, level="error", message="", conditions=("crop_3x",)),
+        Finding(code=Code.MISSING_BY_VIEW, level="warning", message="", conditions=("original",)),
         Finding(code=Code.SHARED_IMAGE, level="info", message=""),
     ]
     first, second = attach(_contrasts(), findings)
-    assert (first.blocked_by, first.warnings) == (("PROMPT_MIX",), ("MNAR",))
-    assert (second.blocked_by, second.warnings) == ((), ("MNAR",))
+    assert (first.blocked_by, first.warnings) == (("DIFFERENT_PROMPTS",), ("MISSING_BY_VIEW",))
+    assert (second.blocked_by, second.warnings) == ((), ("MISSING_BY_VIEW",))
 
 
 def test_finding_without_conditions_concerns_all_and_is_named_once():
@@ -29,7 +29,7 @@ def test_finding_without_conditions_concerns_all_and_is_named_once():
 
 
 def test_findings_survive_storage():
-    finding = Finding(code=Code.MNAR, level="warning", message="x", conditions=("a",))
+    finding = Finding(code=Code.MISSING_BY_VIEW, level="warning", message="x", conditions=("a",))
     assert msgspec.json.decode(msgspec.json.encode(finding), type=Finding) == finding
 
 

@@ -33,13 +33,15 @@ def _flags(*counts):
 )
 def test_missing_answers_warn_beyond_half_a_point_and_chance(counts, concerned):
     found = check_missing(~_flags(*counts), SINGLE, VIEWS)
-    assert found is None if concerned is None else (found.code, found.conditions) == (Code.MNAR, concerned)
+    assert found is None if concerned is None else (found.code, found.conditions) == (Code.MISSING_BY_VIEW, concerned)
 
 
 @pytest.mark.parametrize(("counts", "concerned"), [((5, 5, 5), None), ((5, 9, 5), None), ((0, 0, 28), ("crop_6x",))])
 def test_unparsed_answers_warn_where_they_fake_an_effect(counts, concerned):
     found = check_unparsed(_flags(*counts), np.full((700, 3), True), SINGLE, VIEWS)
-    assert found is None if concerned is None else (found.code, found.conditions) == (Code.UNPARSED_BY_VIEW, concerned)
+    assert (
+        found is None if concerned is None else (found.code, found.conditions) == (Code.UNREADABLE_BY_VIEW, concerned)
+    )
 
 
 def test_unparsed_answers_are_compared_on_common_questions_only():
@@ -71,7 +73,7 @@ def test_answers_lost_with_one_picture_are_one_piece_of_evidence():
 def test_the_message_quotes_the_test_that_fired():
     found = check_unparsed(_flags(0, 0, 28), np.full((700, 3), True), SINGLE, VIEWS)
     assert found.message == (
-        "unparsed answers differ between conditions: crop_6x 4.0 % against original 0.0 % (p = 2.2e-08), "
+        "unreadable answers differ between conditions: crop_6x 4.0 % against original 0.0 % (p = 2.2e-08), "
         "p corrected over 3 pairs"
     )
 

@@ -442,17 +442,19 @@ def with_hidden(option: tuple[str, ...], benchmark: str | None, *, allow_hidden:
     return (*option, "allow_hidden=true") if is_asked else option
 
 
-def check_codes(codes: "Sequence[str]") -> None:
-    """Refuse names that no validity rule has.
+def read_codes(codes: "Sequence[str]") -> tuple[str, ...]:
+    """Return the names that validity rules have now, from those or former ones.
 
     Raises:
-        UsageError: If there is one.
+        UsageError: If no rule is or was called so.
     """
-    from eyechart.stats.codes import Code
+    from eyechart.stats.codes import Code, current_code
 
-    unknown = [code for code in codes if code not in set(Code)]
+    named = tuple(current_code(code) for code in codes)
+    unknown = [code for code in named if code not in set(Code)]
     if unknown:
         raise UsageError(f"no validity rule is called {', '.join(unknown)}", hint=f"rules: {', '.join(Code)}")
+    return named
 
 
 def read_order(options_as: Path | None, benchmark: "Benchmark | None") -> dict[str, tuple[int, ...]]:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from eyechart.cli._flags import Plugin, check_codes, load_plugins
+from eyechart.cli._flags import Plugin, load_plugins, read_codes
 from eyechart.cli._output import Json, print_json, print_table, say
 from eyechart.cli.gate import say_gate
 from eyechart.errors import UsageError
@@ -35,7 +35,7 @@ def diff(
     allow: Annotated[
         tuple[str, ...],
         Parameter(
-            negative="", show_default=False, help="Compare in spite of this code, such as PROMPT_MIX; repeat it."
+            negative="", show_default=False, help="Compare in spite of this code, such as DIFFERENT_PROMPTS; repeat it."
         ),
     ] = (),
     fail_below: Annotated[
@@ -62,7 +62,7 @@ def diff(
     from eyechart.runs.compare import DiffOptions
 
     load_plugins(plugin)
-    check_codes(allow)
+    allow = read_codes(allow)
     if not runs:
         raise UsageError("no run was named", hint="eyechart diff RUN_A RUN_B, or eyechart diff RUN --views A,B")
     chosen = tuple(part.strip() for part in views.split(",") if part.strip())

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from eyechart.cli._flags import Plugin, load_plugins
+from eyechart.cli._flags import Plugin, load_plugins, read_codes
 from eyechart.cli._output import Json, print_json, print_table, print_text, say
 from eyechart.errors import StoreError, UsageError
 
@@ -33,7 +33,9 @@ def gate(
     views: Annotated[str, Parameter(help="Views to judge, comma-separated; all shared ones if left out.")] = "",
     allow: Annotated[
         tuple[str, ...],
-        Parameter(negative="", show_default=False, help="Judge in spite of this code, such as PROMPT_MIX; repeat it."),
+        Parameter(
+            negative="", show_default=False, help="Judge in spite of this code, such as DIFFERENT_PROMPTS; repeat it."
+        ),
     ] = (),
     scorer: Annotated[
         str | None, Parameter(help="Judges both runs, such as option_letter.lenient; the old run's own if left out.")
@@ -61,6 +63,7 @@ def gate(
     load_plugins(plugin)
     if json and markdown:
         raise UsageError("--json and --markdown both print to stdout", hint="give one of them")
+    allow = read_codes(allow)
     limits = GateLimits(margin=margin, view_margin=view_margin, max_missing=max_missing)
     (old_side, new_side), scorer_id = read_sides((against, new), scorer)
     chosen = tuple(part.strip() for part in views.split(",") if part.strip())

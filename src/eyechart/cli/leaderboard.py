@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from eyechart.cli._flags import Plugin, check_codes, load_plugins
+from eyechart.cli._flags import Plugin, load_plugins, read_codes
 from eyechart.cli._output import Json, print_json, print_table, print_text, say
 from eyechart.errors import UsageError
 from eyechart.stats.averages import Rule
@@ -62,7 +62,7 @@ def leaderboard(
     from eyechart.runs.leaderboard import build_board
 
     load_plugins(plugin)
-    check_codes(allow)
+    allow = read_codes(allow)
     if benchmark in _GRIDS:
         board = build_grid_board(read_published("hrscene"), benchmark, _read_grids(runs, scorer, anonymous, allow))
     elif runs and benchmark not in published_benchmarks():

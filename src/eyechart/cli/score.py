@@ -12,9 +12,9 @@ from eyechart.cli._flags import (
     Option,
     OptionsAs,
     Plugin,
-    check_codes,
     load_plugins,
     open_named_benchmark,
+    read_codes,
     read_order,
 )
 from eyechart.cli._output import Json, print_json, say
@@ -84,7 +84,7 @@ def score(
         run: Run folder.
     """
     load_plugins(plugin)
-    check_codes(allow)
+    allow = read_codes(allow)
     if (run is None) == (not predictions):
         raise UsageError(
             "score needs a run folder or --predictions, one of them",

@@ -76,7 +76,7 @@ class EyeChart:
         if size is None:
             return ""
         bands = "; ".join(
-            f"about {format_px(band.px)} px: {_accuracy(band)} % right, {format_percent(band.corrected)} % read, "
+            f"about {format_px(band.px)} px: {_accuracy(band)} % right, {_read(band)}, "
             f"n = {format_count(band.n_questions)}"
             for band in size.bands
         )
@@ -85,6 +85,11 @@ class EyeChart:
             f"read, which is corrected for guessing, by the shorter side of the target as it saw it; {BANDS_DIFFER}. "
             f"{bands}. {format_half_size(size)}"
         )
+
+
+def _read(band: AcuityBand) -> str:
+    """Return the share of targets read, as the black letters show it: none where guesses are right as often."""
+    return f"{format_percent(band.corrected)} % read" if band.corrected > 0.0 else "none read beyond guessing"
 
 
 def _main(summary: Summary) -> HalfAccuracySize | None:

@@ -66,10 +66,10 @@ def block_close(contrasts: Sequence[Contrast], close: Iterable[CloseViews]) -> t
         if one is None:
             marked.append(contrast)
         elif one.is_one_picture:
-            warnings = tuple(dict.fromkeys((*contrast.warnings, str(Code.VIEW_COLLAPSE))))
+            warnings = tuple(dict.fromkeys((*contrast.warnings, str(Code.SAME_PICTURE))))
             marked.append(msgspec.structs.replace(contrast, warnings=warnings))
         else:
-            blocked = tuple(dict.fromkeys((*contrast.blocked_by, str(Code.VIEW_COLLAPSE))))
+            blocked = tuple(dict.fromkeys((*contrast.blocked_by, str(Code.SAME_PICTURE))))
             marked.append(msgspec.structs.replace(contrast, blocked_by=blocked))
     return tuple(marked)
 
@@ -101,7 +101,7 @@ def check_close(close: Sequence[CloseViews], conditions: Sequence[str]) -> tuple
             more = f"; and {len(pairs) - _MOST_NAMED} other pairs" if len(pairs) > _MOST_NAMED else ""
             found.append(
                 Finding(
-                    code=Code.VIEW_COLLAPSE,
+                    code=Code.SAME_PICTURE,
                     level="warning",
                     message=f"the model's own resizing {words} {text}{more}",
                     conditions=tuple(name for name in conditions if name in names),

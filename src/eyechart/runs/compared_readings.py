@@ -89,7 +89,7 @@ def changes_between(
 
 def block_unreadable(contrast: Contrast, changes: Sequence[str], allowed: Iterable[str]) -> Contrast:
     """Block a difference that unreadable answers alone could make, unless that is allowed by name."""
-    code = str(Code.UNPARSED_BY_VIEW)
+    code = str(Code.UNREADABLE_BY_VIEW)
     if not changes or code not in contrast.warnings or code in set(allowed):
         return contrast
     return msgspec.structs.replace(contrast, blocked_by=tuple(dict.fromkeys((*contrast.blocked_by, code))))

@@ -18,14 +18,10 @@ CONDITIONAL = "CONDITIONAL"
 _SMALLEST_PRINTED_P = 0.0001
 _ASK_AGAIN = "the same run command asks what is missing, --ask-again also what failed for good"
 _UNBLOCKED_BY = {
-    "MNAR": _ASK_AGAIN,
     "MISSING_BY_VIEW": _ASK_AGAIN,
     "SUBSET_MISMATCH": "ask the same questions under both views",
-    "UNPARSED_BY_VIEW": "read the answers with another scorer, or ask for an answer that can be read",
     "UNREADABLE_BY_VIEW": "read the answers with another scorer, or ask for an answer that can be read",
-    "VIEW_COLLAPSE": "choose views whose pictures differ more",
     "SAME_PICTURE": "choose views whose pictures differ more",
-    "PROMPT_MIX": "ask both sides in the same words",
     "DIFFERENT_PROMPTS": "ask both sides in the same words",
     "RANDOM_FILL": "score the raw answers",
     "HETEROGENEOUS_SETTINGS": "ask both sides with the same settings",

@@ -12,12 +12,13 @@ from eyechart.runs.pairing import Side, pair_sides
 from eyechart.schema import Contrast, Value
 from eyechart.stats.arrays import Bools, Floats
 from eyechart.stats.clusters import find_clusters
+from eyechart.stats.codes import Code
 from eyechart.stats.gate import GatePower, Verdict, foresee_gate, gate_gaps, judge_gate, verdict_of
 from eyechart.stats.missing import ScoreBounds
 
 PASS, FAIL, CANNOT_TELL, UNFINISHED = 0, 4, 5, 3
 _VIEW_MARGIN = 0.05
-_COUNTED = ("MNAR", "MISSING_BY_VIEW")
+_COUNTED = (str(Code.MISSING_BY_VIEW),)
 
 
 class GateRow(Value, frozen=True, kw_only=True):

@@ -129,7 +129,7 @@ def check_pairing(paired: Paired) -> tuple[Finding, ...]:
     found: list[Finding | None] = [_check_questions(paired), _check_faults(paired.sides)]
     for side in range(1, len(paired.sides)):
         found += [
-            _check_cells(paired, side, Code.PROMPT_MIX, "asked with another prompt", _prompts),
+            _check_cells(paired, side, Code.DIFFERENT_PROMPTS, "asked with another prompt", _prompts),
             _check_cells(paired, side, Code.HETEROGENEOUS_SETTINGS, "shown or sampled in another way", _transports),
         ]
     for index, view in enumerate(paired.views):

@@ -11,14 +11,17 @@ from eyechart.runs.gold import shown_letter
 from eyechart.runs.store import RunStore
 from eyechart.schema import Contrast, Score, Sensitivity
 from eyechart.stats.arrays import Bools, Floats
+from eyechart.stats.claims import adjust_family
 from eyechart.stats.codes import Code
 from eyechart.stats.conditions import ScoreTable, contrasts_between
+from eyechart.stats.missing import ScoreBounds
 from eyechart.stats.repeats import average_repeats
 from eyechart.stats.sensitivity import bound_missing, changes_of_verdict, verdict_of
 
 AS_SCORED = "as scored"
 OF_UNREAD = (AS_SCORED, "lenient", "readable only", "unreadable by chance")
 """Readings that differ in unreadable answers alone."""
+_SUBSET_SHARE = 0.01
 
 
 def judge_unread(
@@ -152,11 +155,63 @@ def block_fragile(contrasts: Iterable[Contrast], checked: Iterable[Sensitivity])
     """
     fragile = {(one.condition, one.baseline) for one in checked if one.sign_changes or one.significance_changes}
     return tuple(
-        msgspec.structs.replace(one, blocked_by=tuple(dict.fromkeys((*one.blocked_by, str(Code.UNPARSED_BY_VIEW)))))
-        if (one.condition, one.baseline) in fragile and Code.UNPARSED_BY_VIEW in one.warnings
+        msgspec.structs.replace(one, blocked_by=tuple(dict.fromkeys((*one.blocked_by, str(Code.UNREADABLE_BY_VIEW)))))
+        if (one.condition, one.baseline) in fragile and Code.UNREADABLE_BY_VIEW in one.warnings
         else one
         for one in contrasts
     )
+
+
+def block_subsets(
+    contrasts: Iterable[Contrast], scores: ScoreTable, headlines: Sequence[Contrast], *, alpha: float = 0.05
+) -> tuple[Contrast, ...]:
+    """Block contrasts of views with other questions, where those that one side was not asked could undo the verdict.
+
+    Such a contrast is judged on the questions that both sides were asked. It is blocked if more than 1 % of the others
+    belong to one side only, and it is significant as it stands but not whatever these would have been.
+
+    Args:
+        contrasts: Contrasts with their warnings.
+        scores: The scores, with their bounds.
+        headlines: The family over which both verdicts are corrected.
+        alpha: Level at which significance is judged.
+    """
+    marked = list(contrasts)
+    if not any(Code.SUBSET_MISMATCH in one.warnings for one in marked):
+        return tuple(marked)
+    stand = contrasts_between(scores, [(one.condition, one.baseline) for one in headlines])
+    if_asked = [
+        msgspec.structs.replace(one, p_worst=_p_if_asked(scores, one)) if are_apart(scores, one) else one
+        for one in stand
+    ]
+    whole = adjust_family(if_asked, "holm", "as if both sides had been asked all").contrasts
+    undone = {
+        (one.condition, one.baseline)
+        for one, other in zip(stand, whole, strict=True)
+        if are_apart(scores, one) and verdict_of(one, alpha) != 0 and verdict_of(other, alpha) == 0
+    }
+    return tuple(
+        msgspec.structs.replace(one, blocked_by=tuple(dict.fromkeys((*one.blocked_by, str(Code.SUBSET_MISMATCH)))))
+        if (one.condition, one.baseline) in undone and Code.SUBSET_MISMATCH in one.warnings
+        else one
+        for one in marked
+    )
+
+
+def are_apart(scores: ScoreTable, contrast: Contrast) -> bool:
+    """Whether more than 1 % of the questions that one side of a contrast was asked were not asked on the other."""
+    first, second = (scores.bounds.asked[:, scores.column(name)] for name in (contrast.condition, contrast.baseline))
+    return bool(np.count_nonzero(first != second) > _SUBSET_SHARE * np.count_nonzero(first | second))
+
+
+def _p_if_asked(scores: ScoreTable, contrast: Contrast) -> float | None:
+    """Return the largest p whatever the questions would have given that one side alone was asked."""
+    columns = [scores.column(name) for name in (contrast.condition, contrast.baseline)]
+    lowest, highest, asked = scores.bounds
+    either = np.broadcast_to(asked[:, columns].any(axis=1, keepdims=True), asked.shape)
+    filled = ScoreBounds(np.where(asked, lowest, 0.0), np.where(asked, highest, 1.0), either)
+    pair = (contrast.condition, contrast.baseline)
+    return contrasts_between(msgspec.structs.replace(scores, filled=filled), [pair])[0].p_worst
 
 
 def _slots(table: RunTable, changed: Mapping[Slot, float | None]) -> tuple[Floats, Bools]:

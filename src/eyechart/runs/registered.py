@@ -10,6 +10,7 @@ from eyechart.runs.effects import with_detectable
 from eyechart.runs.items import Items
 from eyechart.runs.kept_plan import KeptPlan
 from eyechart.runs.looking import Looking
+from eyechart.runs.readings import are_apart, block_subsets
 from eyechart.runs.registration import Hypothesis, StudyPlan, picture_order
 from eyechart.schema import Contrast, HypothesisResult, LookTaken, Registration, Summary
 from eyechart.stats.betting import with_bet
@@ -112,20 +113,23 @@ def _results(
     family = adjust_family(
         tested, plan.correction, f"{n_planned} hypotheses of the plan", others=(1.0,) * n_untested
     ).contrasts
-    by_pair = {}
+    marked = []
     for contrast in family:
-        pair = (contrast.condition, contrast.baseline)
-        marks = _marks(summary, *pair)
-        blocked = msgspec.structs.replace(
-            contrast,
-            role="confirmatory" if made == "confirmatory" else "exploratory",
-            blocked_by=marks[0],
-            warnings=tuple(dict.fromkeys((*contrast.warnings, *marks[1]))),
+        marks = _marks(summary, contrast.condition, contrast.baseline)
+        marked.append(
+            msgspec.structs.replace(
+                contrast,
+                role="confirmatory" if made == "confirmatory" else "exploratory",
+                blocked_by=marks[0],
+                warnings=tuple(dict.fromkeys((*contrast.warnings, *marks[1]))),
+            )
         )
-        detectable = with_detectable(blocked, scores, n_comparisons=n_planned)
+    by_pair = {}
+    for contrast in block_subsets(marked, scores, family, alpha=alpha):
+        detectable = with_detectable(contrast, scores, n_comparisons=n_planned)
         if look is not None and look.number:
             detectable = over_looks(detectable, look.number, look.n_looks, look.alpha, of=plan.alpha)
-        by_pair[pair] = decide(detectable, made)
+        by_pair[(contrast.condition, contrast.baseline)] = decide(detectable, made)
     return tuple(_result(one, by_pair.get((one.condition, one.baseline)), scores, alpha) for one in plan.hypothesis)
 
 
@@ -166,7 +170,8 @@ def _result(one: Hypothesis, contrast: Contrast | None, scores: ScoreTable, alph
     table = equivalence(change[:, 0], both[:, 0], scores.clusters, one.margin, alpha=alpha)
     bounds = gap_bounds(scores.bounds, *columns)
     p = worst_equivalence(table, bounds.at((slice(None), 0)), scores.clusters, alpha=alpha)
-    is_shown = p <= alpha and not contrast.blocked_by and contrast.standing != "interim"
+    may_show = not contrast.blocked_by and contrast.standing != "interim" and not are_apart(scores, contrast)
+    is_shown = p <= alpha and may_show
     return msgspec.structs.replace(result, equivalence_p=p, is_equivalent=is_shown)
 
 

@@ -42,6 +42,7 @@ from eyechart.schema import (
     ViewImage,
     encode_record,
 )
+from eyechart.stats.codes import with_current_codes
 
 ESTIMATES_FILE = "estimates.json"
 GIVEN_UP = "given_up"
@@ -250,7 +251,7 @@ class RunStore:
             return False
 
     def summary(self) -> Summary:
-        """Return the stored estimates.
+        """Return the stored estimates, rules under the names that they have now.
 
         Raises:
             StoreError: If there are none yet, or the file is empty.
@@ -258,7 +259,7 @@ class RunStore:
         path = self.folder / ESTIMATES_FILE
         if not path.is_file():
             raise StoreError(f"{self.folder} has no estimates", hint=f"eyechart score {self.folder}")
-        return _only(path, Summary)
+        return with_current_codes(_only(path, Summary))
 
     def write_summary(self, summary: Summary) -> Path:
         """Replace the stored estimates.

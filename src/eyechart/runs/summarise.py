@@ -29,7 +29,7 @@ from eyechart.runs.findings import find
 from eyechart.runs.items import Items, read_items
 from eyechart.runs.patterns import count_patterns
 from eyechart.runs.picture_groups import group_pictures
-from eyechart.runs.readings import block_fragile, check_sensitivity, of_unread, readings_of
+from eyechart.runs.readings import block_fragile, block_subsets, check_sensitivity, of_unread, readings_of
 from eyechart.runs.reconcile import mismatch_warnings
 from eyechart.runs.region_findings import find_regions, widen_rules
 from eyechart.runs.regions import summarise_grids
@@ -126,12 +126,13 @@ def estimate(
         (grid.map_gap_p is not None) + (grid.size is not None and grid.size.p is not None) for grid in grids
     )
     detectable = [with_detectable(one, scores, n_comparisons=n_tests) for one in raw]
-    contrasts = block_close(block_fragile(attach(detectable, marks), fragile), close)
+    contrasts = block_subsets(block_fragile(attach(detectable, marks), fragile), scores, headlines)
+    contrasts = block_close(contrasts, close)
     contrasts = (*contrasts, *attach([grid.size for grid in grids if grid.size is not None], marks))
     shown = named_views(table)
     apart = without_repeats(shown, close)
     all_effects = attach(estimate_effects(scores, apart, n_comparisons=n_tests), marks)
-    effects = block_close(block_fragile(all_effects, fragile), close)
+    effects = block_close(block_subsets(block_fragile(all_effects, fragile), scores, headlines), close)
     rules = (*rules, *check_contrasts((*contrasts, *effects)))
     conditions = summarise_conditions(whole, views)
     breakdowns, group_effects, group_tests = estimate_breakdowns(table, scores, headlines)

@@ -105,7 +105,7 @@ def concerning_contrasts(rules: Iterable[Finding]) -> tuple[Finding, ...]:
 
     Views that are close to each other concern their own contrast alone, which ``closeness.block_close`` marks.
     """
-    marking = (rule for rule in rules if rule.code != Code.VIEW_COLLAPSE)
+    marking = (rule for rule in rules if rule.code != Code.SAME_PICTURE)
     return tuple(rule for rule in marking if rule.level == "error" or rule.conditions)
 
 
@@ -147,7 +147,10 @@ def _check_prompts(table: RunTable) -> Finding | None:
         return None
     counts = ", ".join(f"{name} {n_apart[name]} of {len(table.questions)} questions" for name in apart)
     return Finding(
-        code=Code.PROMPT_MIX, level="error", message=f"asked in other words than the rest: {counts}", conditions=apart
+        code=Code.DIFFERENT_PROMPTS,
+        level="error",
+        message=f"asked in other words than the rest: {counts}",
+        conditions=apart,
     )
 
 

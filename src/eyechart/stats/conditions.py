@@ -31,8 +31,10 @@ from eyechart.stats.small_samples import printed_bounds
 
 # Below this, or without an interval, a p-value is not printed (rule TINY_GROUP of the specification's section 5).
 MIN_QUESTIONS = 30
-# A net difference between identical pictures below this p is a fault of the pipeline (rule AA_NOISE).
-_ALARM_P = 0.01
+# A net difference between identical pictures beyond this size and, corrected over all such pairs, below this p is a
+# fault of the pipeline (rule AA_NOISE).
+_ALARM_POINTS = 0.01
+_ALARM_P = 0.005
 
 Pair = tuple[str, str]
 
@@ -226,8 +228,9 @@ def contrasts_between(
         table: Scores of one model.
         pairs: (condition, baseline) of each contrast.
         negative_controls: Pairs of conditions with identical pictures, in either order. Such a contrast is marked
-            ``SAME_INPUT``, belongs to no family and is never corrected; ``AA_NOISE`` is added as an alarm where its
-            p is below 0.01, which means a fault or a model that drifts.
+            ``SAME_INPUT``, belongs to no family and is never corrected; ``AA_NOISE`` is added as an alarm where it
+            differs by more than 1 point and its p times the number of such contrasts is below 0.005, which means a
+            fault or a model that drifts.
         correction: Correction over the contrasts that have a p-value and are no negative control.
         family: Name of the family; None describes it by its number of tests.
         confidence: Coverage of the intervals, in (0, 1).
@@ -251,6 +254,7 @@ def contrasts_between(
     numbers = estimate_differences(differences, is_paired, clusters, confidence=confidence)
     flips = sign_flip(cluster_sums(differences, clusters))
     identical = {frozenset(pair) for pair in negative_controls}
+    n_controls = len({frozenset(pair) for pair in pairs} & identical)
     worst = worst_case(gap_bounds(table.bounds, first, second), clusters, numbers.value, flips.mid, numbers.n_questions)
     contrasts = [_contrast(table, pair, numbers, index, confidence) for index, pair in enumerate(pairs)]
     tested = [
@@ -258,7 +262,7 @@ def contrasts_between(
             contrast,
             SignFlipTable(*(field[index] for field in flips)),
             WorstCase(*(field[index] for field in worst)),
-            is_control=frozenset(pairs[index]) in identical,
+            n_controls=n_controls if frozenset(pairs[index]) in identical else 0,
         )
         for index, contrast in enumerate(contrasts)
     ]
@@ -298,21 +302,22 @@ def _contrast(table: ScoreTable, pair: Pair, numbers: DifferenceTable, index: in
     )
 
 
-def with_p(contrast: Contrast, flips: SignFlipTable, worst: WorstCase, *, is_control: bool = False) -> Contrast:
+def with_p(contrast: Contrast, flips: SignFlipTable, worst: WorstCase, *, n_controls: int = 0) -> Contrast:
     """Return a contrast with its p where one may be printed, and with its bounds for what is missing.
 
     Args:
         contrast: A contrast without p.
         flips: Its sign-flip test; scalars.
         worst: Its worst case; scalars.
-        is_control: Whether both sides show the same picture, which is marked.
+        n_controls: If both sides show the same picture, how many such contrasts are tested together: it is marked, and
+            its alarm is corrected over them. 0 for any other contrast.
     """
     may_test = can_test(contrast.n_questions, has_interval=contrast.interval is not None)
     warnings = [] if may_test else [Code.TINY_GROUP]
-    p = float(flips.mid)
+    p, is_control = float(flips.mid), n_controls > 0
     if is_control:
         warnings.append(Code.SAME_INPUT)
-    if is_control and may_test and p < _ALARM_P:
+    if is_control and may_test and abs(contrast.value) > _ALARM_POINTS and p * n_controls < _ALARM_P:
         warnings.append(Code.AA_NOISE)
     return msgspec.structs.replace(
         contrast,

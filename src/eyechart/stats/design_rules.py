@@ -8,7 +8,6 @@ from eyechart.stats.arrays import Bools
 from eyechart.stats.codes import Code
 from eyechart.stats.findings import Finding, Level
 
-_ID_SHARE_ERROR = 0.01
 _SAME_SHARE = 0.5
 
 
@@ -16,7 +15,7 @@ def check_constant(code: Code, what: str, values_by_condition: Mapping[str, Sequ
     """Find conditions between which something differs that must not: prompts, settings, judges, dates.
 
     Args:
-        code: ``PROMPT_MIX``, ``HETEROGENEOUS_SETTINGS`` (errors) or ``JUDGE_DRIFT``, ``DRIFT`` (warnings).
+        code: ``DIFFERENT_PROMPTS``, ``HETEROGENEOUS_SETTINGS`` (errors) or ``JUDGE_DRIFT``, ``DRIFT`` (warnings).
         what: Plural name of the thing, such as ``prompt versions``.
         values_by_condition: Distinct values per condition, such as hashes.
 
@@ -24,7 +23,7 @@ def check_constant(code: Code, what: str, values_by_condition: Mapping[str, Sequ
         A finding with the conditions that depart from the most frequent set of values; None if all agree.
 
     Example:
-        >>> check_constant(Code.PROMPT_MIX, "prompt versions", {"a": ["x"], "b": ["x"], "c": ["y"]}).conditions
+        >>> check_constant(Code.DIFFERENT_PROMPTS, "prompt versions", {"a": ["x"], "b": ["x"], "c": ["y"]}).conditions
         ('c',)
     """
     sets = {condition: tuple(sorted(set(values))) for condition, values in values_by_condition.items()}
@@ -32,7 +31,7 @@ def check_constant(code: Code, what: str, values_by_condition: Mapping[str, Sequ
         return None
     usual = max(sets.values(), key=lambda one: (list(sets.values()).count(one), one))
     others = tuple(condition for condition, values in sets.items() if values != usual)
-    level: Level = "error" if code in {Code.PROMPT_MIX, Code.HETEROGENEOUS_SETTINGS} else "warning"
+    level: Level = "error" if code in {Code.DIFFERENT_PROMPTS, Code.HETEROGENEOUS_SETTINGS} else "warning"
     found = sorted({value for values in sets.values() for value in values})
     return Finding(
         code=code, level=level, message=f"{len(found)} {what} differ: {', '.join(found)[:200]}", conditions=others
@@ -40,34 +39,39 @@ def check_constant(code: Code, what: str, values_by_condition: Mapping[str, Sequ
 
 
 def check_subsets(ids: Sequence[str], present: Bools, conditions: Sequence[str]) -> tuple[Finding, ...]:
-    """Find conditions that were not asked about the same questions as the rest.
+    """Find pairs of conditions that were not asked about the same questions.
 
     Args:
         ids: (n_questions,) question ids.
-        present: (n_questions, n_conditions) whether the release holds this question in this condition.
+        present: (n_questions, n_conditions) whether this question was asked in this condition.
         conditions: Names of the columns.
 
     Returns:
-        One finding per incomplete condition: a warning, and an error beyond 1 % of the questions.
+        One warning per condition that lacks questions which another has, about the pairs for which that is so. What it
+        does to a contrast depends on its verdict (``runs.readings.block_subsets``).
 
     Example:
-        >>> [f.level for f in check_subsets(["a", "b"], np.array([[True, True], [True, False]]), ["x", "y"])]
-        ['error']
+        >>> [f.pairs for f in check_subsets(["a", "b"], np.array([[True, True], [True, False]]), ["x", "y"])]
+        [(('y', 'x'),)]
     """
     findings = []
     for column, condition in enumerate(conditions):
-        absent = [name for name, here in zip(ids, present[:, column], strict=True) if not here]
-        if absent:
-            share = len(absent) / len(ids)
-            findings.append(
-                Finding(
-                    code=Code.SUBSET_MISMATCH,
-                    level="error" if share > _ID_SHARE_ERROR else "warning",
-                    message=f"{condition}: {len(absent)} of {len(ids)} questions absent ({', '.join(absent[:5])}); "
-                    f"counted as wrong or right they move the accuracy by at most {100 * share:.2f} points",
-                    conditions=(condition,),
-                )
+        lacks = np.asarray(present & ~present[:, [column]])
+        others = tuple(name for name, own in zip(conditions, lacks.T, strict=True) if own.any())
+        if not others:
+            continue
+        absent = [name for name, own in zip(ids, lacks, strict=True) if own.any()]
+        findings.append(
+            Finding(
+                code=Code.SUBSET_MISMATCH,
+                level="warning",
+                message=f"{condition}: {len(absent)} of {len(ids)} questions absent ({', '.join(absent[:5])}) that "
+                "other views were asked; counted as wrong or right they move the accuracy by at most "
+                f"{100 * len(absent) / len(ids):.2f} points",
+                conditions=(condition,),
+                pairs=tuple((condition, other) for other in others),
             )
+        )
     return tuple(findings)
 
 

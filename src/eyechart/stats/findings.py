@@ -42,7 +42,7 @@ def attach(contrasts: Sequence[Contrast], findings: Sequence[Finding]) -> tuple[
     A finding with pairs concerns their contrasts, one with conditions those that have one of them on either side.
 
     Example:
-        >>> finding = Finding(code=Code.PROMPT_MIX, level="error", message="2 prompts", conditions=("crop_3x",))
+        >>> finding = Finding(code=Code.DIFFERENT_PROMPTS, level="error", message="2 prompts", conditions=("crop_3x",))
         >>> attach((), [finding])
         ()
     """

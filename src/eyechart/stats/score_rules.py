@@ -62,7 +62,7 @@ def is_often(n_hits: int, n_trials: int, *, n_conditions: int = 1, n_each: float
 
 
 def check_missing(present: Bools | Floats, clusters: Clusters, conditions: Sequence[str]) -> Finding | None:
-    """Find missing answers that depend on the condition: they are not missing at random (MNAR).
+    """Find missing answers that depend on the condition: they are not missing at random.
 
     Args:
         present: (n_questions, n_conditions) True where there is a score; with repeats, the share that is there.
@@ -76,10 +76,10 @@ def check_missing(present: Bools | Floats, clusters: Clusters, conditions: Seque
         >>> from eyechart.stats.clusters import find_clusters
         >>> here = np.ones((40, 2), dtype=bool); here[:10, 1] = False
         >>> check_missing(here, find_clusters(list(range(40))), ["original", "crop_3x"]).code
-        <Code.MNAR: 'MNAR'>
+        <Code.MISSING_BY_VIEW: 'MISSING_BY_VIEW'>
     """
     missing = 1.0 - np.asarray(present, dtype=np.float64)
-    return _check_rates(Code.MNAR, "missing", missing, clusters, conditions, _MISSING_POINTS)
+    return _check_rates(Code.MISSING_BY_VIEW, "missing", missing, clusters, conditions, _MISSING_POINTS)
 
 
 def check_unparsed(
@@ -103,7 +103,7 @@ def check_unparsed(
         True
     """
     return _check_rates(
-        Code.UNPARSED_BY_VIEW, "unparsed", unparsed, clusters, conditions, _UNPARSED_POINTS, present=present
+        Code.UNREADABLE_BY_VIEW, "unreadable", unparsed, clusters, conditions, _UNPARSED_POINTS, present=present
     )
 
 
@@ -158,7 +158,7 @@ def check_range(estimate: Estimate) -> Finding | None:
         >>> table = ScoreTable(right, right > 0, images, ("original",))
         >>> (estimate,) = accuracy_by_condition(table, confidence=rule_confidence(1))
         >>> check_range(estimate).code
-        <Code.LOW_CEILING: 'LOW_CEILING'>
+        <Code.NEAR_LIMIT: 'NEAR_LIMIT'>
     """
     if estimate.interval is None:
         return None
@@ -171,7 +171,7 @@ def check_range(estimate: Estimate) -> Finding | None:
     else:
         return None
     return Finding(
-        code=Code.LOW_CEILING,
+        code=Code.NEAR_LIMIT,
         level="warning",
         message=f"{estimate.condition}: {text}",
         conditions=(estimate.condition,),
