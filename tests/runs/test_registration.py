@@ -202,7 +202,7 @@ def test_views_with_other_questions_are_not_equivalent(store, planned, n_absent,
     keeping, index = judge_plan(plan, plan, whole, SCORER), whole.conditions.index("whiteground_3x")
     cells = {key: cell for key, cell in whole.cells.items() if key[1] != index or key[0] >= n_absent}
     table = msgspec.structs.replace(whole, cells=cells)
-    summary = register(estimate(table, SCORER, ()), plan, keeping, table, score_table(table, SCORER))
+    summary = read_with(plan, keeping, table, estimate(table, SCORER, ()))
     (result,) = summary.registration.results
     assert result.is_equivalent is is_equivalent
     assert ("SUBSET_MISMATCH" in result.contrast.warnings) == (n_absent > 0)
