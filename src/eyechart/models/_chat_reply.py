@@ -60,7 +60,7 @@ def read_json(content_type: str, payload: bytes) -> JsonObject:
             payload,
         ) from error
     if not isinstance(decoded, dict):
-        raise unreadable("the server answered JSON that is no object", "is the base URL right?", payload)
+        raise unreadable("the server answered JSON that is not an object", "is the base URL right?", payload)
     return decoded
 
 
