@@ -48,7 +48,7 @@ def clip(box: Box, image: Size) -> Box:
 
 
 def check_area(box: Box) -> None:
-    """Refuse a box without area, or with a coordinate that is no finite number.
+    """Refuse a box without area, or with a coordinate that is not a finite number.
 
     Raises:
         GeometryError: If ``x1 <= x0``, ``y1 <= y0`` or a coordinate is not finite.

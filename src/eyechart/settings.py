@@ -108,7 +108,7 @@ def read_toml(path: Path) -> dict[str, object]:
     """Read a TOML file of settings.
 
     Raises:
-        UsageError: If the file cannot be read or is no TOML.
+        UsageError: If the file cannot be read or is not TOML.
     """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))

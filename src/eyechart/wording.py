@@ -20,8 +20,8 @@ class FilePrompt:
     """A wording read from a file.
 
     The file holds the prompt with places: ``{question}``, ``{question_raw}``, ``{options}`` (lines ``A. …``) or
-    ``{options:({}) }`` (lines ``(A) …``), and single options ``{A}``, ``{B}``, …. Its last line break is no part of it.
-    A line whose option does not exist is left out. Everything else is sent as it stands.
+    ``{options:({}) }`` (lines ``(A) …``), and single options ``{A}``, ``{B}``, …. Its last line break does
+    not count. A line whose option does not exist is left out. Everything else is sent as it stands.
 
     Args:
         path: The file.
@@ -39,7 +39,7 @@ class FilePrompt:
         except OSError as error:
             raise UsageError(f"{path} cannot be read ({error.strerror})", hint="check the path") from error
         except UnicodeDecodeError as error:
-            raise UsageError(f"{path} is no UTF-8 text", hint="save it as UTF-8") from error
+            raise UsageError(f"{path} is not UTF-8 text", hint="save it as UTF-8") from error
         self.sha256 = hashlib.sha256(content).hexdigest()
         stem = re.sub(r"[^A-Za-z0-9_]+", "_", path.stem).strip("_") or "prompt"
         self.name = f"{stem}-{self.sha256[:12]}"

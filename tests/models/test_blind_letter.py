@@ -27,5 +27,5 @@ def test_a_named_letter_stays():
 
 @pytest.mark.parametrize("name", ["b", "AB", "worst"])
 def test_what_is_no_letter_is_refused(name):
-    with pytest.raises(UsageError, match=f"blind_letter/{name} is no letter"):
+    with pytest.raises(UsageError, match=f"blind_letter/{name} is not a letter"):
         open_model(f"blind_letter/{name}")

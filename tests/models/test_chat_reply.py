@@ -138,7 +138,7 @@ def test_no_reply_of_any_shape_breaks_the_reader(value):
         ("application/json", b'{"a": ', "damaged"),
         ("application/json", b"", "damaged"),
         ("application/json", b'{"a": "\xff"}', "damaged"),
-        ("application/json", b"[]", "no object"),
+        ("application/json", b"[]", "not an object"),
     ],
 )
 def test_a_damaged_reply_is_asked_again(content_type, payload, match):

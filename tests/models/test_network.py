@@ -319,7 +319,7 @@ def test_no_client_of_an_sdk_is_made_without_ours_underneath():
 
 @pytest.mark.parametrize("url", ["http://host:99999/v1", "http://host:x/v1", "http://[::1/v1", "http://:80/v1", "host"])
 def test_an_address_that_no_client_could_use_is_refused_at_once(url):
-    with pytest.raises(UsageError, match="is no web address"):
+    with pytest.raises(UsageError, match="is not a web address"):
         check_base_url(url, "--base-url")
 
 

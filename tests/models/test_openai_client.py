@@ -295,12 +295,12 @@ class TestBaseUrl:
             assert asyncio.run(model.answer(ask())).text == "A"
 
     def test_a_bad_base_url_is_refused_at_once(self):
-        with pytest.raises(UsageError, match="'localhost:8000' is no web address"):
+        with pytest.raises(UsageError, match="'localhost:8000' is not a web address"):
             open_model("openai/m", ModelOptions(base_url="localhost:8000"))
 
     def test_a_bad_base_url_of_the_environment_stops_the_run(self, monkeypatch):
         monkeypatch.setenv("OPENAI_BASE_URL", "localhost")
-        with pytest.raises(BadRequestError, match="OPENAI_BASE_URL 'localhost' is no web address") as caught:
+        with pytest.raises(BadRequestError, match="OPENAI_BASE_URL 'localhost' is not a web address") as caught:
             asyncio.run(open_model("openai/m").answer(ask()))
         assert caught.value.parameter == "base_url"
 

@@ -170,7 +170,7 @@ def test_it_must_be_told_who_is_asked():
         ("oracle", {"accuracy": "1.2"}, r"accuracy 1\.2 is outside"),
         ("oracle", {"guess_rate": -0.1}, "guess_rate"),
         ("oracle", {"accuracy_by_view": "crop=2"}, "accuracy of crop"),
-        ("oracle", {"accuracy_by_view": "crop"}, "'crop' is no view=rate"),
+        ("oracle", {"accuracy_by_view": "crop"}, "'crop' is not of the form view=rate"),
         ("oracle", {"question_correlation": 0.7, "image_correlation": 0.6}, "exceed 1 together"),
         ("oracle", {"acuracy": 1}, "acuracy"),
     ],

@@ -137,7 +137,9 @@ def test_ids_are_read_as_lines_or_as_a_list(tmp_path, text):
     assert read_ids(tmp_path / "ids") == ("0", "1", "2")
 
 
-@pytest.mark.parametrize(("text", "message"), [("", "holds no id"), ("[1,", "no JSON list"), (None, "cannot read ids")])
+@pytest.mark.parametrize(
+    ("text", "message"), [("", "holds no id"), ("[1,", "not a JSON list"), (None, "cannot read ids")]
+)
 def test_ids_that_cannot_be_read_are_refused(tmp_path, text, message):
     if text is not None:
         (tmp_path / "ids").write_text(text)

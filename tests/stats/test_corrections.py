@@ -49,5 +49,5 @@ def test_corrections_are_ordered_by_strictness(p_values):
 
 @pytest.mark.parametrize("p_values", [[1.2], [float("nan")], [[0.1]]])
 def test_what_is_no_list_of_p_values_is_refused(p_values):
-    with pytest.raises(StatisticsError, match="are no flat list in 0–1"):
+    with pytest.raises(StatisticsError, match="are not a flat list in 0–1"):
         adjust(np.array(p_values), "holm")

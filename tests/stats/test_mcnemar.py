@@ -55,5 +55,5 @@ def test_more_discordant_than_asked_is_refused(gained, lost, n):
 
 
 def test_negative_counts_are_refused():
-    with pytest.raises(StatisticsError, match="are no counts"):
+    with pytest.raises(StatisticsError, match="are not counts"):
         mcnemar(-1, 2)

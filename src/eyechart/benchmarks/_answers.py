@@ -64,7 +64,7 @@ def answer_text(cell: object, place: str) -> str:
         texts = [answer_text(entry, place) for entry in cell]
         if len(texts) > 1:
             raise BenchmarkError(
-                f"{place}: {'two' if len(texts) == 2 else len(texts)} right answers {shown(texts)}",  # noqa: PLR2004
+                f"{place}: {'two' if len(texts) == 2 else len(texts)} right answers {shown(texts)}",  # noqa: PLR2004 -- in words
                 hint="eyechart scores one right option a question; leave such rows out",
             )
         return texts[0] if texts else ""
@@ -90,7 +90,7 @@ def read_answer(
     if not text:
         return None
     if form == "either" and text.isalpha() and text in options.labels and min(map(len, options.texts)) > len(text) + 1:
-        return Answer(place, text, {"letter": options.labels.index(text)}, options.labels)  # it can be no option's text
+        return Answer(place, text, {"letter": options.labels.index(text)}, options.labels)  # too short for an option
     number = _WHOLE.fullmatch(text)
     letter = _by_label(text, options, place) if form in {"either", "letter"} else None
     texts = _by_text(text, options) if form in {"either", "text"} and not (is_index and number) else []

@@ -36,7 +36,7 @@ NAMED_FORMATS: dict[str, BoxFormat] = {
 """Columns whose name says the format of their boxes, such as ``box_xywh``, without case, blanks, ``_`` and ``-``."""
 
 MAX_SHARE_ACROSS_BORDER = 0.05
-# A fraction may run over the border a little; four hundred is no fraction.
+# A fraction may run over the border a little; four hundred is not a fraction.
 _UNIT_RANGE = (-1.0, 2.0)
 _HUNDRED, _THOUSAND = 100, 1000
 _LARGEST = 2**53  # above, not every whole number is a float

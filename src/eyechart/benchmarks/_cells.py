@@ -216,7 +216,7 @@ def in_text(cell: str) -> object:
     Numbers keep their spelling. A list of texts without commas between them, as numpy prints it, is a list too.
 
     Returns:
-        A list or a dict; None where the text is no such thing.
+        A list or a dict; None where the text is not such a thing.
 
     Example:
         >>> in_text('["red", 1.50]')[1].spelling, in_text("['red', 'blue']"), in_text("['red' 'dark\\nblue']")

@@ -69,7 +69,7 @@ class Similarity:
 
         Raises:
             BenchmarkError: If the pool is too small.
-            UsageError: If the embedding of a picture is no vector of finite numbers, or has another length than others.
+            UsageError: If the embedding of a picture is not a vector of finite numbers, or not as long as the others.
         """
         known = _others(name, needle, pool, n_wanted)
         paths = {candidate.image.file_sha256: candidate.path for candidate in pool}

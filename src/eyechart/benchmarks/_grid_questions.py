@@ -10,7 +10,7 @@ from eyechart.errors import BenchmarkError
 from eyechart.kinds import AskDefaults
 from eyechart.schema import BenchmarkIdentity, ImageRef, Question, ViewImage
 
-# Where the bytes lie is no part of which questions are asked; what an embedding chose is part of the revision.
+# Where the bytes lie is not part of which questions are asked; what an embedding chose is part of the revision.
 PATH_OPTIONS = frozenset({"needles", "file", "image_root", "distractors", "embedding"})
 
 

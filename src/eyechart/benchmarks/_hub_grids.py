@@ -209,7 +209,7 @@ class HubGrids:
 def find_hub_grids(
     data: Path | None, name: str, style: Style, grids: Sequence[int], defaults: AskDefaults
 ) -> HubGrids | None:
-    """Return a diagnostic from a copy of the hub, None if the data is no such copy.
+    """Return a diagnostic from a copy of the hub, None if the data is not such a copy.
 
     Raises:
         UsageError: If it is one, but lacks one of the grids.

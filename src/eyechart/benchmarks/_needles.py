@@ -46,7 +46,7 @@ class NeedleOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """The grid sizes, in the order given.
 
         Raises:
-            UsageError: If one is no whole number from 1 to 99, or none or one twice is given.
+            UsageError: If one is not a whole number from 1 to 99, or none or one twice is given.
         """
         given = self.grid if isinstance(self.grid, tuple) else str(self.grid).split(",")
         sizes = [str(size).strip() for size in given]

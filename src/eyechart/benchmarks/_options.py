@@ -120,7 +120,7 @@ def entries_in(
     """Return labels and cells of the options in one cell, empty ones where the file leaves one out; None where none is.
 
     Raises:
-        BenchmarkError: If it is no list or object of options, or its labels are none.
+        BenchmarkError: If it is not a list or object of options, or its labels are none.
 
     Example:
         >>> entries_in({"A": "red", "C": "blue"})

@@ -67,7 +67,7 @@ class ParquetRows:
         image_column: Column of the picture: bytes, or bytes and path as the Hugging Face libraries write it.
 
     Raises:
-        BenchmarkError: If a file is no parquet, lacks the column, or a row has no picture in it.
+        BenchmarkError: If a file is not parquet, lacks the column, or a row has no picture in it.
         MissingDependencyError: If pyarrow is not installed.
     """
 
@@ -223,7 +223,7 @@ def _bytes_of(cell: object, path: Path) -> bytes:
     name = cell.get("path") if isinstance(cell, dict) else None
     if isinstance(name, str) and not absence_of(path.parent / name, name):
         return (path.parent / name).read_bytes()
-    return b""  # which is no picture: its question is not asked
+    return b""  # which is not a picture: its question is not asked
 
 
 def _fingerprint(path: Path) -> list[object]:

@@ -30,6 +30,7 @@ _SUFFIXES = {
     "image/tiff": ".tif",
     "image/webp": ".webp",
 }
+_BYTES = range(256)
 _BYTES_KEYS, _PATH_KEYS = ("bytes", "base64", "data"), ("path", "image", "image_path", "file_name", "url", "image_url")
 _TAG = re.compile(
     r"<\|vision_start\|>\s*<\|image_pad\|>\s*<\|vision_end\|>|<\|?\s*(?:image|img|picture)[\s_]*(?:pad)?[\s_]*(\d*)\s*\|?>"
@@ -144,7 +145,7 @@ def _of_object(cell: Mapping[str, object], place: str, root: Path) -> Picture | 
         name = path if isinstance(path, str) else None
         if isinstance(given, bytes | bytearray | memoryview):
             return Held(bytes(given), name)
-        if isinstance(given, list) and all(isinstance(byte, int) and 0 <= byte < 256 for byte in given):  # noqa: PLR2004
+        if isinstance(given, list) and all(isinstance(byte, int) and byte in _BYTES for byte in given):
             return Held(bytes(given), name)
         held = read_picture(given, place, root) if isinstance(given, str) else None
         if not isinstance(held, Held):
@@ -179,7 +180,7 @@ def _of_text(text: str, place: str, root: Path) -> Picture:
 
 
 def _held_or_named(text: str) -> Picture:
-    """Return what a text that is no path of a file there can be: base64, the id of a row, or a path to complain of."""
+    """Return what a text can be that names no file there: base64, the id of a row, or a path to complain of."""
     if len(text) >= _MIN_BASE64:
         content = _from_base64(text)
         if content is not None and sniff_media_type(content[:_HEAD]):

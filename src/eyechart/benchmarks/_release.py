@@ -140,7 +140,7 @@ def read_json(root: Path, name: str) -> object:
     """Return the content of ``metadata/<name>.json``, None if the file is absent.
 
     Raises:
-        BenchmarkError: If it is no JSON.
+        BenchmarkError: If it is not JSON.
     """
     path = root / "metadata" / f"{name}.json"
     return decode_json(path.read_bytes(), str(path)) if path.is_file() else None
@@ -150,7 +150,7 @@ def fetched_from(root: Path) -> dict[str, object]:
     """Return host, repository and revision of a release that ``eyechart fetch`` loaded, empty for any other.
 
     Raises:
-        BenchmarkError: If the record is no JSON.
+        BenchmarkError: If the record is not JSON.
     """
     path = root / "fetched.json"
     record = decode_json(path.read_bytes(), str(path)) if path.is_file() else None
@@ -162,7 +162,7 @@ def read_manifest(root: Path) -> dict[str, ManifestEntry]:
     """Return the manifest by release-relative path: a list of objects, a map by path, or either inside an object.
 
     Raises:
-        BenchmarkError: If the file is no JSON.
+        BenchmarkError: If the file is not JSON.
     """
     content = read_json(root, "image_manifest")
     return dict(_manifest_entries(content))
@@ -172,7 +172,7 @@ def view_rows(root: Path, view_id: str) -> Iterator[ViewRow]:
     """Yield the rows of one view in file order; none if the view is not on disk.
 
     Raises:
-        BenchmarkError: If a row is no JSON object or has no id.
+        BenchmarkError: If a row is not a JSON object or has no id.
     """
     path = metadata_path(root, view_id)
     if path.is_file():

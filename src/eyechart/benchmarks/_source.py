@@ -117,5 +117,5 @@ def _is_ours(path: Path) -> bool:
 
 
 def recorded(options: JsonObject, paths: Sequence[str]) -> JsonObject:
-    """Return options as they are recorded: where bytes lie is no part of which questions are asked."""
+    """Return options as they are recorded: where bytes lie is not part of which questions are asked."""
     return {name: value for name, value in options.items() if name not in paths}

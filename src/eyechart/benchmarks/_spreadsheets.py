@@ -242,7 +242,7 @@ def _shared_strings(archive: ZipFile) -> list[str]:
     texts = []
     with _Bounded(archive, "xl/sharedStrings.xml") as stream:
         _refuse_document_type(stream)
-        for _, element in XmlTree.iterparse(stream):  # noqa: S314 -- see the import
+        for _, element in XmlTree.iterparse(stream):  # noqa: S314 -- entities are refused before
             if element.tag == f"{_MAIN}si":
                 texts.append(_text(element))
                 element.clear()
@@ -280,7 +280,7 @@ class _Bounded(io.RawIOBase):
 def _parse(archive: ZipFile, name: str) -> XmlTree.Element:
     with _Bounded(archive, name) as stream:
         _refuse_document_type(stream)
-        return XmlTree.parse(stream).getroot()  # noqa: S314 -- see the import
+        return XmlTree.parse(stream).getroot()  # noqa: S314 -- entities are refused before
 
 
 def _refuse_document_type(stream: _Bounded) -> None:
@@ -325,7 +325,7 @@ def _cells(sheet: _Bounded, shared: list[str], unlike: Mapping[str, str] | None)
     """Yield the rows of a sheet, one in memory at a time; ``unlike`` is None where it does not matter what is shown."""
     _refuse_document_type(sheet)
     number, hidden = 0, set[int]()
-    for _, element in XmlTree.iterparse(sheet):  # noqa: S314 -- see the import
+    for _, element in XmlTree.iterparse(sheet):  # noqa: S314 -- entities are refused before
         if element.tag == f"{_MAIN}col" and element.get("hidden") in _TRUE:
             first = int(element.get("min", "1"))
             hidden |= set(range(first, min(int(element.get("max", first)), _MAX_COLUMNS) + 1))
@@ -413,7 +413,7 @@ def _number(stored: str) -> int | float:
 
 
 def _text(element: XmlTree.Element) -> str:
-    """Return the text of a string item; phonetic readings of it are no part of it."""
+    """Return the text of a string item; phonetic readings of it are not part of it."""
     parts = [*element.findall(f"{_MAIN}t"), *element.findall(f"{_MAIN}r/{_MAIN}t")]
     return _unescape("".join(part.text or "" for part in parts))
 

@@ -407,7 +407,7 @@ def _complete(row: dict[str, str], header: Sequence[str], place: str, delimiter:
 
 
 def _first_character(path: Path) -> str:
-    """Return the first character of a text file that is no blank, "" where there is none or it is not UTF-8."""
+    """Return the first character of a text file that is not a blank, "" where there is none or it is not UTF-8."""
     with path.open("rb") as stream:
         return stream.read(64).removeprefix(codecs.BOM_UTF8).lstrip()[:1].decode("ascii", "replace")
 

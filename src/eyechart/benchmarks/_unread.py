@@ -14,7 +14,7 @@ _HEADS_OF_BASE64 = ("/9j/", "iVBORw0KGgo", "R0lGOD", "UklGR", "SUkq", "TU0A", "Q
 
 
 def shortened(name: str) -> str:
-    """Return a name as it is shown: whole, or its beginning with its length where it is no name but something else.
+    """Return a name as it is shown: whole, or its beginning with its length where it is not a name but something else.
 
     Example:
         >>> shortened("a.png"), len(shortened("x" * 40_000)) < 100

@@ -54,7 +54,7 @@ class ComplexGridKind:
             options: A ``ComplexGridOptions``.
 
         Raises:
-            UsageError: If no needles are given, the grid is no size, or the embedding cannot be used.
+            UsageError: If no needles are given, the grid is not a size, or the embedding cannot be used.
             BenchmarkError: If a row breaks the contract, or there are too few other pictures.
         """
         if not isinstance(options, ComplexGridOptions):
@@ -126,7 +126,7 @@ def _pictures(folder: Path) -> list[Candidate]:
     """Return the pictures of a folder and the folders in it, in the order of their paths; other files are passed over.
 
     Raises:
-        UsageError: If it is no folder.
+        UsageError: If it is not a folder.
     """
     if not folder.is_dir():
         raise UsageError(f"distractors {folder} is not a folder", hint="give a folder of pictures")

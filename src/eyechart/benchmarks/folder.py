@@ -28,7 +28,7 @@ from eyechart.schema import BenchmarkIdentity, ImageRef, Question, TargetPolicy,
 
 __all__ = ["FolderKind"]
 
-# Where the bytes lie is no part of which questions are asked.
+# Where the bytes lie is not part of which questions are asked.
 _PATH_OPTIONS = frozenset({"file", "image_root"})
 _COLUMN_OPTIONS: dict[str, Role] = {
     "id_column": "id",
@@ -62,7 +62,7 @@ class FolderOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         file: Name of the question file inside the folder; needed only if there are several.
         sheet: Name of the sheet of an xlsx file; the first that is not hidden if left out.
         image_root: Folder that image paths count from, relative to the question file or absolute.
-        choices_separator: What separates the choices in a text cell that is no list.
+        choices_separator: What separates the choices in a text cell that is not a list.
         answer_form: Whether answers are letters, texts of a choice, or numbers counted from 0 or from 1; ``either``
             lets the file show it.
         target_policy: Where a row has several boxes, views are built on their union or on the first.

@@ -301,7 +301,7 @@ class SumKind:
         """Return the benchmark of a release folder.
 
         Raises:
-            UsageError: If no data is given, or it is no folder.
+            UsageError: If no data is given, or it is not a folder.
             BenchmarkError: If the folder holds no release, or a row is damaged or stands twice.
         """
         if data is None:

@@ -43,7 +43,7 @@ class WhiteBackgroundKind:
             options: A ``WhiteBackgroundOptions``.
 
         Raises:
-            UsageError: If no needles are given, or the grid is no size.
+            UsageError: If no needles are given, or the grid is not a size.
             BenchmarkError: If a row breaks the contract; the message names file and line.
         """
         if not isinstance(options, WhiteBackgroundOptions):

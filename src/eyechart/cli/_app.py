@@ -94,7 +94,7 @@ def _run_command(arguments: Sequence[str]) -> int:
         show_error("interrupted", "run the same command again to go on")
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output (head, less) went away: that is no error, but Python would print one at exit.
+        # The reader of our output (head, less) went away: that is not an error, but Python would print one at exit.
         _close_own_stdout()
         return 0
     except OSError as error:

@@ -18,7 +18,7 @@ def open_grids(name: str, data: Path | None, option: tuple[str, ...], grid: str 
     """Open a grid diagnostic with the grids named.
 
     Raises:
-        UsageError: If it is no grid diagnostic.
+        UsageError: If it is not a grid diagnostic.
     """
     if name not in GRID_BENCHMARKS:
         raise UsageError(f"{name} has no grids", hint=f"--grid is for {' and '.join(sorted(GRID_BENCHMARKS))}")

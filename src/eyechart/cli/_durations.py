@@ -18,7 +18,7 @@ def parse_seconds(text: str) -> float:
     """Return a duration in seconds.
 
     Raises:
-        UsageError: If the text is no duration.
+        UsageError: If the text is not a duration.
 
     Example:
         >>> parse_seconds("20m"), parse_seconds("90"), parse_seconds("1.5h")

@@ -151,7 +151,7 @@ def _plain(value: object) -> str:
 
 
 def emit(event: Event) -> None:
-    """Write one event, in ASCII alone: what a terminal's encoding lacks would be escaped in a way that is no JSON."""
+    """Write one event, in ASCII alone: what a terminal's encoding lacks would be escaped in a way that is not JSON."""
     line = encode_json(event).decode()
     sys.stderr.write(_NOT_ASCII.sub(lambda match: json.dumps(match[0])[1:-1], line) + "\n")
     sys.stderr.flush()

@@ -40,7 +40,7 @@ def name_models(
         base_urls: Where servers are.
 
     Raises:
-        UsageError: If a name is no model, or no model knows a setting.
+        UsageError: If a name is not a model, or no model knows a setting.
         MissingDependencyError: If a provider's extra is not installed.
     """
     opened, rules, notes = [], [], []

@@ -1,4 +1,4 @@
-"""Where output goes: data to stdout, all else to stderr; plain text when it is no terminal."""
+"""Where output goes: data to stdout, all else to stderr; plain text when it is not a terminal."""
 
 import re
 import sys
@@ -21,7 +21,7 @@ Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON in
 
 
 def data_console() -> Console:
-    """Return the console for results; wide and plain when stdout is no terminal, so that no cell is cut."""
+    """Return the console for results; wide and plain when stdout is not a terminal, so that no cell is cut."""
     return Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else 200, soft_wrap=False)
 
 

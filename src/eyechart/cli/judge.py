@@ -40,7 +40,7 @@ def judge(
     """Ask about every answer that the rules leave to a judge, store the replies, and estimate again.
 
     The replies are a run of their own under RUN/judges, so nothing is asked twice, and eyechart score RUN --scorer
-    judge.yes_no estimates again without asking anybody. A reply that is no plain verdict leaves the answer missing.
+    judge.yes_no estimates again without asking anybody. A reply that is not a plain verdict leaves the answer missing.
 
     Args:
         run: Run folder.

@@ -228,7 +228,7 @@ def with_plan(ask_flags: AskFlags, views: str | None) -> tuple[AskFlags, str | N
     """Return the flags and views with what a plan says where the command line leaves it open.
 
     Where the command line says otherwise it is followed, and the results will not be confirmatory. The conditions of a
-    matched design are no views, so that --views and --match are given again.
+    matched design are not views, so that --views and --match are given again.
     """
     if ask_flags.plan is None:
         return ask_flags, views

@@ -121,7 +121,7 @@ class Annotation:
         """Store an answer.
 
         Raises:
-            UsageError: If it answers nothing that is open, or is no option of the question.
+            UsageError: If it answers nothing that is open, or is not an option of the question.
             StoreError: If it cannot be stored.
         """
         request = self.request(given.position)

@@ -93,7 +93,7 @@ def read_edits(folder: Path) -> list[Edit]:
     """Return all changes of a folder, the oldest first.
 
     Raises:
-        SchemaError: If a line is no change.
+        SchemaError: If a line is not a change.
     """
     files = sorted(folder.glob("*.jsonl"))
     edits = [edit for path in files for edit in read_records(path, Edit, may_be_torn=True)]

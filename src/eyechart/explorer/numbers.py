@@ -13,7 +13,7 @@ def read_number(name: str, text: str) -> int:
         text: What stands in the address.
 
     Raises:
-        UsageError: If it is no whole number, or has so many digits that Python would refuse to read it.
+        UsageError: If it is not a whole number, or has so many digits that Python would refuse to read it.
 
     Example:
         >>> read_number("page", "2")

@@ -58,7 +58,7 @@ class BenchmarkPictures:
 def opening_options(run: Run, data: Path | None) -> dict[str, object]:
     """Return the options that open a run's benchmark again: the stored ones, and those of its command.
 
-    Where a file lies is no part of a benchmark's identity, so paths stand in the command alone; needles that ``data``
+    Where a file lies is not part of a benchmark's identity, so paths stand in the command alone; needles that ``data``
     names are not named twice.
     """
     stored = {name: value for name, value in run.benchmark.options.items() if name != _ORIGIN}

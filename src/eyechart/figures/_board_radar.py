@@ -68,7 +68,7 @@ def draw_board_radar(board: Board, rows: Sequence[BoardRow], axes: object | None
         axes: matplotlib axes of the author, or None.
 
     Raises:
-        UsageError: If ``axes`` is no matplotlib axes, or the board has fewer than three categories.
+        UsageError: If ``axes`` is not matplotlib axes, or the board has fewer than three categories.
     """
     columns = _categories(board)
     with drawing_style(axes):

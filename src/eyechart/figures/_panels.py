@@ -29,7 +29,7 @@ def draw_panels(
         has_tick_marks: Whether marks stand at the ticks.
 
     Raises:
-        UsageError: If ``axes`` is no matplotlib axes.
+        UsageError: If ``axes`` is not matplotlib axes.
     """
     with drawing_style(axes):
         if axes is not None:

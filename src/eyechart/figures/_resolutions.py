@@ -39,7 +39,7 @@ def draw_resolutions(
         axes: matplotlib axes of the author, or None.
 
     Raises:
-        UsageError: If ``axes`` is no matplotlib axes.
+        UsageError: If ``axes`` is not matplotlib axes.
     """
     ordered = sorted(limits, key=lambda limit: limit.n_px)[: len(_LABELS)]
     n_lines = -(-len(ordered) // _NAMES_A_LINE)

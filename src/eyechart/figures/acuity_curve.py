@@ -50,7 +50,7 @@ class AcuityCurve:
         """Draw on the given matplotlib axes or on new ones; None if the sizes the model saw are not known.
 
         Raises:
-            UsageError: If ``ax`` is no matplotlib axes.
+            UsageError: If ``ax`` is not matplotlib axes.
         """
         points = _points(summary)
         if not points:

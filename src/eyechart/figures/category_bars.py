@@ -31,7 +31,7 @@ class CategoryBars:
         """Draw on the given matplotlib axes or on new ones; None with fewer than three categories.
 
         Raises:
-            UsageError: If ``ax`` is no matplotlib axes.
+            UsageError: If ``ax`` is not matplotlib axes.
         """
         found = category_estimates(summary)
         if not found:

@@ -44,7 +44,7 @@ class ContextCurve:
         """Draw on the given matplotlib axes or on new ones; None if none of the three families has a score.
 
         Raises:
-            UsageError: If ``ax`` is no matplotlib axes.
+            UsageError: If ``ax`` is not matplotlib axes.
         """
         levels = context_levels(summary)
         if not levels:

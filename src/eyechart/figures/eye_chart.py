@@ -49,7 +49,7 @@ class EyeChart:
         """Draw on the given matplotlib axes or on new ones; None if the sizes the model saw are not known.
 
         Raises:
-            UsageError: If ``ax`` is no matplotlib axes.
+            UsageError: If ``ax`` is not matplotlib axes.
         """
         size = _main(summary)
         if size is None:

@@ -29,7 +29,7 @@ class ManhattanCurve:
         """Draw every grid on axes of its own, or the largest on the given matplotlib axes; None without a curve.
 
         Raises:
-            UsageError: If ``ax`` is no matplotlib axes.
+            UsageError: If ``ax`` is not matplotlib axes.
         """
         grids = [grid for grid in summary.grids if grid.curve]
         if not grids:

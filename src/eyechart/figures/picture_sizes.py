@@ -34,7 +34,7 @@ class PictureSizes:
         """Draw on the given matplotlib axes or on new ones; None if no size is known.
 
         Raises:
-            UsageError: If ``ax`` is no matplotlib axes.
+            UsageError: If ``ax`` is not matplotlib axes.
         """
         if not summary.pictures:
             return None
@@ -54,7 +54,7 @@ def draw_boxes(groups: tuple[PictureGroup, ...], axes: object | None = None, *, 
         head_in: Height in inches that a new figure keeps for what stands above the boxes.
 
     Raises:
-        UsageError: If ``axes`` is no matplotlib axes.
+        UsageError: If ``axes`` is not matplotlib axes.
     """
     ordered = sorted(groups, key=lambda group: -group.quartiles_px[2])
     with drawing_style(axes):

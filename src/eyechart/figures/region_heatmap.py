@@ -9,6 +9,7 @@ from eyechart.schema import Estimate, GridSummary, RegionCell, Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
 
 __all__ = ["RegionHeatmap"]
 
@@ -36,7 +37,7 @@ class RegionHeatmap:
         """Draw every grid on axes of its own, or the largest on the given matplotlib axes; None without a grid.
 
         Raises:
-            UsageError: If ``ax`` is no matplotlib axes.
+            UsageError: If ``ax`` is not matplotlib axes.
         """
         grids = _grids(summary)
         if not grids:
@@ -62,7 +63,7 @@ def _draw_grid(axes: "Axes", grid: GridSummary) -> None:
 
     colours = ScalarMappable(mpl.colors.Normalize(0.0, 1.0), mpl.colormaps["cividis"])
     for cell in grid.cells:
-        _draw_cell(axes, cell, grid.columns, colours)
+        _draw_cell(axes, cell, grid.columns, colours.cmap)
     axes.set_xlim(-0.5, grid.columns - 0.5)
     axes.set_ylim(grid.rows - 0.5, -0.5)
     axes.set_aspect("equal")
@@ -84,7 +85,7 @@ def _draw_grid(axes: "Axes", grid: GridSummary) -> None:
     write_note(axes, _notes(grid))
 
 
-def _draw_cell(axes: "Axes", cell: RegionCell, n_columns: int, colours: "object") -> None:
+def _draw_cell(axes: "Axes", cell: RegionCell, n_columns: int, colours: "Colormap") -> None:
     """Draw one region: filled if it differs from the mean, a ring if not, crossed out if nothing was scored."""
     from matplotlib.patches import Rectangle
 
@@ -92,7 +93,7 @@ def _draw_cell(axes: "Axes", cell: RegionCell, n_columns: int, colours: "object"
     if cell.estimate is None:
         axes.add_patch(Rectangle(corner, 0.88, 0.88, facecolor="none", edgecolor=MUTED, linewidth=0.6, hatch="xxxx"))
         return
-    colour = colours.to_rgba(cell.estimate.value)  # type: ignore[attr-defined]
+    colour = colours(cell.estimate.value)
     face = colour if cell.is_apart else "none"
     inset = 0.0 if cell.is_apart else 0.03
     axes.add_patch(

@@ -53,7 +53,7 @@ class ResolutionCurve:
         """Draw both on a new figure, or the accuracies on given matplotlib axes; None if no smaller view has a score.
 
         Raises:
-            UsageError: If ``ax`` is no matplotlib axes.
+            UsageError: If ``ax`` is not matplotlib axes.
         """
         points = resolution_points(summary)
         if not points:
@@ -81,7 +81,7 @@ class ResolutionCurve:
         """Draw the paired differences from the original alone; None if there is none that may be shown.
 
         Raises:
-            UsageError: If ``axes`` is no matplotlib axes.
+            UsageError: If ``axes`` is not matplotlib axes.
         """
         points = resolution_points(summary)
         if not _differences(summary, points):

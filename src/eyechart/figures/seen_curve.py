@@ -40,7 +40,7 @@ class SeenCurve:
         """Draw on the given matplotlib axes or on new ones; None if the sizes the model saw are not known.
 
         Raises:
-            UsageError: If ``ax`` is no matplotlib axes.
+            UsageError: If ``ax`` is not matplotlib axes.
         """
         bands = summary.size_bands
         if not bands:

@@ -36,7 +36,7 @@ class SizeCurve:
         """Draw on the given matplotlib axes or on new ones; None with fewer than two sizes.
 
         Raises:
-            UsageError: If ``ax`` is no matplotlib axes.
+            UsageError: If ``ax`` is not matplotlib axes.
         """
         series = _series(summary)
         if not series:

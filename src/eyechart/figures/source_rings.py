@@ -31,7 +31,7 @@ class SourceRings:
         """Draw on the given matplotlib axes or on new ones; None unless two categories have datasets.
 
         Raises:
-            UsageError: If ``ax`` is no matplotlib axes.
+            UsageError: If ``ax`` is not matplotlib axes.
         """
         categories = _by_category(summary)
         if len(categories) <= 1:

@@ -39,7 +39,7 @@ class ViewForest:
         """Draw on the given matplotlib axes or on new ones; None if there is no contrast to draw.
 
         Raises:
-            UsageError: If ``ax`` is no matplotlib axes.
+            UsageError: If ``ax`` is not matplotlib axes.
         """
         contrasts = _sorted_contrasts(summary)
         if not contrasts:

@@ -55,7 +55,7 @@ class ViewMatrix:
         """Draw on the given matplotlib axes or on new ones; None with fewer than two views or without any score.
 
         Raises:
-            UsageError: If ``ax`` is no matplotlib axes.
+            UsageError: If ``ax`` is not matplotlib axes.
         """
         if not _is_drawn(summary):
             return None

@@ -31,7 +31,7 @@ class Wanted(Value, frozen=True):
     Args:
         views: View ids of a release, or ``all``.
         ids: Question ids; all if None.
-        patterns: File patterns of a collection that is no release.
+        patterns: File patterns of a collection that is not a release.
         has_images: Whether pictures are loaded at all; without them a run streams them.
     """
 

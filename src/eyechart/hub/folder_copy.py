@@ -48,16 +48,16 @@ class FolderHost:
             raise HubError(f"{self._folder} holds revision {commit}, not {revision}", hint=hint, concerns_all=True)
         return commit
 
-    def list_folder(self, commit: str, folder: str, *, is_recursive: bool) -> tuple[RemoteFile, ...]:  # noqa: ARG002
+    def list_folder(self, commit: str, folder: str, *, is_recursive: bool) -> tuple[RemoteFile, ...]:  # noqa: ARG002 -- one revision
         """Return the files of a folder."""
         return tuple(self._under(folder, is_recursive=is_recursive))
 
-    def describe(self, commit: str, paths: Sequence[str]) -> dict[str, RemoteFile]:  # noqa: ARG002
+    def describe(self, commit: str, paths: Sequence[str]) -> dict[str, RemoteFile]:  # noqa: ARG002 -- one revision
         """Return the files that are there."""
         sizes = {path: self._size(path) for path in paths}
         return {path: RemoteFile(path, size) for path, size in sizes.items() if size is not None}
 
-    def download(self, commit: str, file: RemoteFile, out: Path) -> None:  # noqa: ARG002
+    def download(self, commit: str, file: RemoteFile, out: Path) -> None:  # noqa: ARG002 -- one revision
         """Copy one file."""
         target = out / check_inside(file.path, self.repository)
         part = target.with_name(f".{target.name}.part")

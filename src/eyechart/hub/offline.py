@@ -32,17 +32,17 @@ class OfflineHost:
             raise HubError(f"offline: {revision} of {self.repository} cannot be looked up", hint=ONLINE)
         return self._record.revision
 
-    def list_folder(self, commit: str, folder: str, *, is_recursive: bool) -> tuple[RemoteFile, ...]:  # noqa: ARG002
+    def list_folder(self, commit: str, folder: str, *, is_recursive: bool) -> tuple[RemoteFile, ...]:  # noqa: ARG002 -- one revision
         """Return what was fetched of a folder."""
         base = f"{folder}/" if folder else ""
         names = (name for name in self._record.files if name.startswith(base))
         return tuple(self._known(name) for name in names if is_recursive or "/" not in name[len(base) :])
 
-    def describe(self, commit: str, paths: Sequence[str]) -> dict[str, RemoteFile]:  # noqa: ARG002
+    def describe(self, commit: str, paths: Sequence[str]) -> dict[str, RemoteFile]:  # noqa: ARG002 -- one revision
         """Return every path as if it existed: what was not fetched is then found missing."""
         return {path: self._known(path) for path in paths}
 
-    def download(self, commit: str, file: RemoteFile, out: Path) -> None:  # noqa: ARG002
+    def download(self, commit: str, file: RemoteFile, out: Path) -> None:  # noqa: ARG002 -- one revision
         """Load nothing.
 
         Raises:

@@ -63,7 +63,7 @@ def decode(source: Path | bytes, policy: DecodePolicy | None = None, place: str 
         place: Names the picture in errors; the path if empty.
 
     Raises:
-        ImageError: If the file cannot be read, is no picture, is truncated, animated, CMYK without a profile, of a
+        ImageError: If the file cannot be read, is not a picture, is truncated, animated, CMYK without a profile, of a
             pixel kind without RGB values, or has more than 178,956,970 pixels.
         UsageError: If the policy's version is not known.
 
@@ -147,10 +147,10 @@ def examine(source: Path | bytes, place: str) -> tuple[ImageRef, ImageForm | Non
 
     Args:
         source: A path, or the encoded bytes.
-        place: Names the picture in its fault; it is stored with the question, so it should be no absolute path.
+        place: Names the picture in its fault; it is stored with the question, so it should not be an absolute path.
 
     Returns:
-        The name, and the form; None where the file cannot be read or is no picture, so that its size is not known.
+        The name, and the form; None where the file cannot be read or is not a picture, so that its size is not known.
 
     Example:
         >>> image, form = examine(b"%PDF-1.7", "a.png")

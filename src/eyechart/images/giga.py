@@ -84,7 +84,7 @@ class LargeImage:
         place: Names the picture in errors; the path if empty.
 
     Raises:
-        ImageError: If the file is no picture, is animated, or asks for a rotation that the policy wants applied.
+        ImageError: If the file is not a picture, is animated, or asks for a rotation that the policy wants applied.
     """
 
     def __init__(self, path: Path, policy: DecodePolicy | None = None, place: str = "") -> None:
@@ -106,7 +106,7 @@ class LargeImage:
 
         Raises:
             ImageError: If the region is damaged, has more than 178,956,970 pixels, or has no RGB values.
-            GeometryError: If the box is no integer box inside the picture.
+            GeometryError: If the box is not an integer box inside the picture.
         """
         region = Size(int(box.width), int(box.height))
         check_composition(Composition(region, box), self.size)

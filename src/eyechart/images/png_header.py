@@ -49,7 +49,7 @@ def read_png_header(stream: BinaryIO, place: str) -> PngHeader:
         place: Names the file in errors.
 
     Raises:
-        ImageError: If the first chunk is no image header.
+        ImageError: If the first chunk is not an image header.
     """
     small, seen = _walk(stream)
     header = small.get(b"IHDR", b"")

@@ -120,7 +120,7 @@ class ImageForm(Value, frozen=True):
 
 
 def sniff_media_type(head: bytes) -> str | None:
-    """Return the media type that the first 16 bytes of a file show, None if it is no picture read here.
+    """Return the media type that the first 16 bytes of a file show, None if it is not a picture read here.
 
     Example:
         >>> sniff_media_type(b"GIF89a"), sniff_media_type(b"%PDF-1.7")
@@ -145,7 +145,7 @@ def probe_image(path: Path) -> ImageRef:
     Only the header is parsed; the pixels are not decoded, so a truncated file passes here.
 
     Raises:
-        ImageError: If the file cannot be read or is no picture.
+        ImageError: If the file cannot be read or is not a picture.
     """
     return name_image(path, describe_form(path))
 
@@ -171,7 +171,7 @@ def header_size(path: Path) -> Size:
     """Return the stored size of a picture in pixels, from its header.
 
     Raises:
-        ImageError: If the file cannot be read or is no picture.
+        ImageError: If the file cannot be read or is not a picture.
     """
     return _size_and_type(path)[0]
 
@@ -180,7 +180,7 @@ def describe_form(path: Path) -> ImageForm:
     """Return how a picture is stored, from its header.
 
     Raises:
-        ImageError: If the file cannot be read or is no picture.
+        ImageError: If the file cannot be read or is not a picture.
     """
     return describe_stream(path, str(path))
 
@@ -189,7 +189,7 @@ def describe_stream(source: Path | bytes, place: str) -> ImageForm:
     """Return how a picture is stored, given its path or its encoded bytes; ``place`` names it in errors.
 
     Raises:
-        ImageError: If it cannot be read or is no picture.
+        ImageError: If it cannot be read or is not a picture.
     """
     with open_stream(source, place) as stream:
         header = open_header(stream, place)
@@ -207,7 +207,7 @@ def embedded_profile(path: Path) -> bytes | None:
     """Return the colour profile that a picture carries, None if it carries none.
 
     Raises:
-        ImageError: If the file cannot be read or is no picture.
+        ImageError: If the file cannot be read or is not a picture.
     """
     with open_stream(path, str(path)) as stream:
         profile = open_header(stream, str(path)).info.get("icc_profile")
@@ -218,7 +218,7 @@ def open_header(stream: BinaryIO, place: str) -> ImageFile.ImageFile:
     """Return Pillow's lazy image of an open file, header parsed, whatever its number of pixels.
 
     Raises:
-        ImageError: If the content is no picture read here, or its header is damaged.
+        ImageError: If the content is not a picture read here, or its header is damaged.
     """
     head = stream.read(_HEAD_BYTES)
     stream.seek(0)

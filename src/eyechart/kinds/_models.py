@@ -80,7 +80,7 @@ class ObservedPicture(Value, frozen=True):
         configuration_sha256: Hash of how it was done.
         stages: Sizes of the whole picture after each resize, the last that of the grid; only ``seen_size`` if empty.
         kept: Part of the sent picture that a cut left, in its own pixels; None for all of it.
-        cell_px: Side of the square of the grid that one token stands for, None where tokens are no grid.
+        cell_px: Side of the square of the grid that one token stands for, None where tokens are not a grid.
     """
 
     seen_size: Size | None

@@ -120,7 +120,7 @@ def _rows(path: Path, payload: bytes) -> Iterator[tuple[int, JsonObject]]:
 
 
 def _json_rows(path: Path, text: str) -> Iterator[tuple[int, JsonObject]]:
-    # Not splitlines: a JSON string may hold U+2028, which is no line break of the file.
+    # Not splitlines: a JSON string may hold U+2028, which is not a line break of the file.
     for line, content in enumerate(text.split("\n"), start=1):
         if not content.strip():
             continue
@@ -165,7 +165,7 @@ def _key(row: JsonObject, default_view: str | None, place: str) -> AnswerKey:
     try:
         number = None if repeat is None else int(str(repeat))
     except ValueError as error:
-        raise SchemaError(f"{place}: repeat {repeat!r} is no whole number", hint="count repeats from 0") from error
+        raise SchemaError(f"{place}: repeat {repeat!r} is not a whole number", hint="count repeats from 0") from error
     return AnswerKey(str(question_id), view, number)
 
 

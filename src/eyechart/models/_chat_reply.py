@@ -35,11 +35,11 @@ def read_json(content_type: str, payload: bytes) -> JsonObject:
     A byte order mark is skipped, ``NaN`` and ``Infinity`` are read as null, and half a surrogate pair as U+FFFD.
 
     Args:
-        content_type: The reply's header, empty where it has none; named where the body is no JSON.
+        content_type: The reply's header, empty where it has none; named where the body is not JSON.
         payload: The reply's body.
 
     Raises:
-        TransientModelError: If it is no JSON object.
+        TransientModelError: If it is not a JSON object.
 
     Example:
         >>> read_json("text/plain", b'{"id": 1}')
@@ -68,7 +68,7 @@ def lenient_json(payload: bytes) -> object:
     r"""Return what JSON holds, also where it is spelled as some servers spell it.
 
     Raises:
-        ValueError: If it is no JSON.
+        ValueError: If it is not JSON.
 
     Example:
         >>> lenient_json(b'\xef\xbb\xbf{"a": NaN}')
@@ -255,7 +255,7 @@ def _with_wait(headers: dict[str, str], details: list[JsonObject]) -> dict[str, 
 
 def _http_status(code: object) -> int | None:
     """Return a code that is an HTTP status of an error, as a number or, as LiteLLM writes it, as a text."""
-    number = int(code) if isinstance(code, str) and len(code) == 3 and code.isdecimal() else code  # noqa: PLR2004
+    number = int(code) if isinstance(code, str) and len(code) == 3 and code.isdecimal() else code  # noqa: PLR2004 -- digits
     return number if isinstance(number, int) and 400 <= number < 600 else None  # noqa: PLR2004 -- errors of HTTP
 
 
@@ -268,7 +268,7 @@ def chat_reply(body: JsonObject, n_pictures: int) -> Reply:
     """Return the reply in a chat completion.
 
     Raises:
-        TransientModelError: If there is no choice in it, its content is of a wrong type, or its ending is no whole one.
+        TransientModelError: If it has no choice, its content has a wrong type, or its ending is not a whole one.
     """
     choices = body.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
@@ -315,7 +315,7 @@ def first_tokens(body: JsonObject) -> list[tuple[str, float]] | None:
 
 
 def read_usage(usage: object) -> Usage | None:
-    """Return the reported tokens; a count that is no whole number of at least 0 is left out.
+    """Return the reported tokens; a count that is not a whole number of at least 0 is left out.
 
     Anthropic counts input that it read from or wrote to its cache apart; it is input all the same. Image tokens stand
     where OpenAI, SGLang, DashScope (``image_tokens``) and vLLM (``multimodal_tokens``) put them.

@@ -162,7 +162,7 @@ def merged(body: JsonObject, extra_body: Mapping[str, object], place: str = "") 
     """Add the user's own fields to a body, refusing to set the same thing twice.
 
     Raises:
-        UsageError: If a field is in both and is no object in both.
+        UsageError: If a field is in both and is not an object in both.
 
     Example:
         >>> merged({"a": {"b": 1}}, {"a": {"c": 2}})

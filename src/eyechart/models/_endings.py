@@ -1,4 +1,4 @@
-"""How a reply ended: a closed list of endings for each dialect; whatever is not in it is no answer."""
+"""How a reply ended: a closed list of endings for each dialect; whatever is not in it is not an answer."""
 
 from typing import Literal, NamedTuple
 
@@ -121,7 +121,7 @@ def ended(dialect: Dialect, ending: object, reply: Reply, body: JsonObject) -> R
         body: The whole body, to notice a fault that repeats.
 
     Raises:
-        TransientModelError: If the ending is unknown, or there is none and that is no whole reply.
+        TransientModelError: If the ending is unknown, or there is none and that is not a whole reply.
 
     Example:
         >>> ended("chat", "eos_token", Reply(text="B"), {}).finish
@@ -134,7 +134,7 @@ def ended(dialect: Dialect, ending: object, reply: Reply, body: JsonObject) -> R
     finish = known_endings(dialect).get(str(ending).lower())
     if finish is None:
         shown = str(ending)[:60]
-        raise unreadable(f"the reply ended with {shown!r}, which is no whole answer", "it is asked again", body)
+        raise unreadable(f"the reply ended with {shown!r}, which is not a whole answer", "it is asked again", body)
     own = {} if str(ending).lower() == finish else {ENDING: str(ending)}
     is_blank = finish == "stop" and not _says_something(reply.text) and not reply.is_refusal
     return msgspec.structs.replace(reply, finish=finish, says_nothing=is_blank, extra={**reply.extra, **own})

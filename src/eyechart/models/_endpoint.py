@@ -35,7 +35,7 @@ class Provider(Value, frozen=True):
 
 
 def check_base_url(base_url: str, source: str) -> None:
-    """Refuse an address that is no web address.
+    """Refuse an address that is not a web address.
 
     Raises:
         UsageError: If it does not begin with ``http://`` or ``https://`` and a host.
@@ -43,18 +43,18 @@ def check_base_url(base_url: str, source: str) -> None:
     try:
         parts = urllib.parse.urlsplit(base_url)
         is_address = parts.scheme in {"http", "https"} and bool(host_and_port(parts))
-    except ValueError:  # a port that is no number or above 65535, or half an IPv6 address
+    except ValueError:  # a port that is not a number or above 65535, or half an IPv6 address
         is_address = False
     if not is_address:
         shown = re.sub(r"//[^@]*@", "//", base_url)
-        raise UsageError(f"{source} {shown!r} is no web address", hint="for example http://localhost:8000/v1")
+        raise UsageError(f"{source} {shown!r} is not a web address", hint="for example http://localhost:8000/v1")
 
 
 def find_base_url(provider: Provider, given: str | None, environment: Mapping[str, str] = os.environ) -> str:
     """Return the address to ask: as given, else from the environment, else the provider's own.
 
     Raises:
-        BadRequestError: If there is none, or the environment's is no web address.
+        BadRequestError: If there is none, or the environment's is not a web address.
 
     Example:
         >>> find_base_url(Provider("ollama", "OLLAMA_API_KEY", "http://localhost:11434/v1"), None, {})
@@ -152,7 +152,7 @@ def host_and_port(parts: urllib.parse.SplitResult) -> str:
     """Return host and port of an address as they may be shown, empty where there is no host.
 
     Raises:
-        ValueError: If the port is no number from 0 to 65535.
+        ValueError: If the port is not a number from 0 to 65535.
 
     Example:
         >>> host_and_port(urllib.parse.urlsplit("http://user:secret@[::1]:8000/v1"))

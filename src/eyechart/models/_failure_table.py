@@ -651,7 +651,7 @@ https://docs.claude.com/en/api/errors and https://docs.cloud.google.com/apis/des
 
 SERVER_SIDE = FailureRow(Owner.SERVER, f"{_RFC}.6", statuses=_SERVER_SIDE)
 UNKNOWN_4XX = FailureRow(Owner.QUESTION, f"{_RFC}.5", statuses=_CLIENT)
-UNKNOWN = FailureRow(Owner.SERVER, "no status of an error: whatever it is, it is no answer")
+UNKNOWN = FailureRow(Owner.SERVER, "no status of an error: whatever it is, it is not an answer")
 
 NAMED_PARAMETERS: Mapping[str, re.Pattern[str]] = {
     _OPENAI_ERRORS: _text(

@@ -323,8 +323,8 @@ def read_proxy(value: str, variable: str) -> Proxy:
     """Return the proxy in a variable's value; without ``://`` it is an HTTP proxy.
 
     Raises:
-        UsageError: If it is no address, or of a kind that is not known or not installed. No message shows the value,
-            which may hold a password.
+        UsageError: If it is not an address, or of a kind that is not known or not installed. No message shows the
+            value, which may hold a password.
 
     Example:
         >>> read_proxy("proxy.example:3128", "HTTPS_PROXY").place

@@ -39,7 +39,7 @@ def reply(response: JsonObject, n_pictures: int) -> Reply:
     """Return the reply in a response object.
 
     Raises:
-        TransientModelError: If it has no output and no reason for that, or its ending is no whole one.
+        TransientModelError: If it has no output and no reason for that, or its ending is not a whole one.
     """
     output = response.get("output")
     items = [item for item in output if isinstance(item, dict)] if isinstance(output, list) else []
@@ -78,7 +78,7 @@ def _texts(items: list[JsonObject], kind: str, field: str) -> list[str]:
 
 
 def _check_shapes(items: list[JsonObject], response: JsonObject) -> None:
-    """Refuse an output in which nothing was said, or something that is no text.
+    """Refuse an output in which nothing was said, or something that is not text.
 
     Raises:
         TransientModelError: If it is one.

@@ -232,7 +232,7 @@ def read_message(body: JsonObject) -> Reply:
     """Return the reply in a message.
 
     Raises:
-        TransientModelError: If it has neither content nor a reason for that, or its ending is no whole one.
+        TransientModelError: If it has neither content nor a reason for that, or its ending is not a whole one.
     """
     content, stop = body.get("content"), body.get("stop_reason")
     if not content and not isinstance(stop, str):

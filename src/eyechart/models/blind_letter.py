@@ -31,7 +31,7 @@ class BlindLetterKind:
         """
         read_settings(BlindLetterSettings, options.settings, f"blind_letter/{name}")
         if name != "best" and not (len(name) == 1 and "A" <= name <= "Z"):
-            raise UsageError(f"blind_letter/{name} is no letter", hint="blind_letter/best, or blind_letter/A to Z")
+            raise UsageError(f"blind_letter/{name} is not a letter", hint="blind_letter/best, or blind_letter/A to Z")
         return BlindLetterModel(name)
 
 

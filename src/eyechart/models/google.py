@@ -232,7 +232,7 @@ def read_content(body: JsonObject, n_pictures: int) -> Reply:
     """Return the reply in a generated content.
 
     Raises:
-        TransientModelError: If it has no candidate and no known reason for that, or its ending is no whole one.
+        TransientModelError: If it has no candidate and no known reason for that, or its ending is not a whole one.
     """
     candidates = body.get("candidates")
     candidate = candidates[0] if isinstance(candidates, list) and candidates else None
@@ -268,7 +268,7 @@ def _text_parts(content: object, body: JsonObject) -> list[tuple[str, bool]]:
     if parts is None:
         return []
     if not isinstance(parts, list):
-        raise unreadable("the reply's content is no list of parts", "it is asked again", body)
+        raise unreadable("the reply's content is not a list of parts", "it is asked again", body)
     known = [{"text": part} if isinstance(part, str) else part for part in parts]
     texts = [
         (part["text"], bool(part.get("thought")))

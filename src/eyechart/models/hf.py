@@ -124,7 +124,8 @@ def _with_objects(options: ModelOptions) -> ModelOptions:
         arguments = msgspec.json.decode(text)
     except NOT_JSON as error:
         raise UsageError(
-            f"--set processor={text} is not a JSON object ({error})", hint="""for example --set 'processor={"size": {}}'"""
+            f"--set processor={text} is not a JSON object ({error})",
+            hint="""for example --set 'processor={"size": {}}'""",
         ) from error
     return msgspec.structs.replace(options, settings={**options.settings, "processor": arguments})
 
@@ -136,7 +137,9 @@ def _check(settings: LocalSettings, options: ModelOptions) -> None:
             f"--extra-body of a local model holds {unknown[0]!r}", hint=f"its sections are {', '.join(_EXTRA_SECTIONS)}"
         )
     if any(not isinstance(section, dict) for section in options.extra_body.values()):
-        raise UsageError("a section of --extra-body is not an object", hint='write {"processor_kwargs": {"key": value}}')
+        raise UsageError(
+            "a section of --extra-body is not an object", hint='write {"processor_kwargs": {"key": value}}'
+        )
     if settings.batch_size < 1:
         raise BadRequestError(
             f"batch_size {settings.batch_size} asks nothing", hint="write a number from 1", parameter="batch_size"

@@ -270,7 +270,7 @@ def _read_rates(text: str) -> dict[str, float]:
             rates[name.strip()] = float(value)
         except ValueError as error:
             raise UsageError(
-                f"accuracy_by_view: {pair!r} is no view=rate", hint="for example original=0.8,crop=0.9"
+                f"accuracy_by_view: {pair!r} is not of the form view=rate", hint="for example original=0.8,crop=0.9"
             ) from error
     return rates
 

@@ -152,7 +152,7 @@ class VllmEngineModel:
 
     def _load(self) -> _Engine:
         if self._engine is None:
-            import vllm  # deferred: takes many seconds, and is no dependency
+            import vllm  # deferred: takes many seconds, and is not a dependency
 
             settings = self._settings
             arguments = sent(

@@ -27,7 +27,7 @@ _IMAGE_NAME = re.compile(r"data/[^/]+/test/images/[^/]+")
 class BuildReport(Value, frozen=True):
     """What a build did: images written now, images kept from before, stale files removed.
 
-    ``stems`` says which texts were split from their options, ``fields`` which foreign fields are no columns or became
+    ``stems`` says which texts were split from their options, ``fields`` which foreign fields are not columns or became
     text, ``checklist`` what is left to do before publishing.
     """
 

@@ -61,8 +61,8 @@ def write_challenge(phases: Sequence[Phase], terms: ChallengeTerms, out: Path) -
         The files written, ``challenge.zip`` last.
 
     Raises:
-        UsageError: If there is no phase, a code name repeats or is no plain word, the dates are in the wrong order, or
-            the folder holds other files.
+        UsageError: If there is no phase, a code name repeats or is not a plain word, the dates are in the wrong order,
+            or the folder holds other files.
         BenchmarkError: If a question has no right letter, or an id stands twice in a phase.
         StoreError: If a file cannot be written.
     """

@@ -33,7 +33,7 @@ class ResamplerFit(Value, frozen=True):
     """How near one resampler comes to the released downsamples.
 
     Args:
-        resampler: Its name; ``area-average`` is no resampler of ours but a common one elsewhere.
+        resampler: Its name; ``area-average`` is not a resampler of ours but a common one elsewhere.
         n_equal: Views that it reproduces to the bit; none can be if the release stores them as JPEG.
         n_views: Views compared.
         mean_levels: Mean absolute difference over all of them, in levels 0–255.

@@ -176,7 +176,7 @@ def _solved(question: Question, given: Sequence[_Answer]) -> SolvedBlind | None:
 def _chance(question: Question, given: Sequence[_Answer]) -> float:
     """Return how likely guessing answers a question right every time, if each model guesses once and sticks to it.
 
-    Repeated answers of one model are no independent guesses: it may just prefer a letter.
+    Repeated answers of one model are not independent guesses: it may just prefer a letter.
     """
     n_models = len({answer.model for answer in given})
     return float((1 / len(question.choices)) ** n_models)

@@ -51,7 +51,7 @@ class Contents(NamedTuple):
         errata: What the errata say, by id.
         summary: The validation summary.
         features: What ``metadata/features.json`` declares, None where it is not there or no JSON.
-        fetched: Files that were fetched, None where the folder is no part of a larger release.
+        fetched: Files that were fetched, None where the folder is not part of a larger release.
     """
 
     root: Path

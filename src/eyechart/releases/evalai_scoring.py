@@ -22,11 +22,11 @@ def evaluate(
         **kwargs: What else the server tells; not read.
 
     Returns:
-        One entry for the phase's split with percentages by category and overall, and the number of answers that are no
-        letter offered.
+        One entry for the phase's split with percentages by category and overall, and the number of answers that are not
+        among the letters offered.
 
     Raises:
-        ValueError: If the submission is no JSON object, or its ids are not exactly those of the phase, each once.
+        ValueError: If the submission is not a JSON object, or its ids are not exactly those of the phase, each once.
     """
     del kwargs
     with open(test_annotation_file, encoding="utf-8") as file:  # noqa: PTH123 -- runs alone on the host's server
@@ -41,7 +41,7 @@ def evaluate(
 
 
 def read_submission(path: str) -> dict[str, str]:
-    """Read a submission, refusing what is no JSON object of texts or holds an id twice.
+    """Read a submission, refusing what is not a JSON object of texts or holds an id twice.
 
     Raises:
         ValueError: If it is anything else.

@@ -83,9 +83,9 @@ _IMPLIES = {
     **dict.fromkeys(("canvas_differs", "missing_image", "not_an_image", "truncated_image"), _PIXELS),
     **dict.fromkeys(("refused_image", "wrong_hash"), _PIXELS),
 }
-# The same for one question and all its views: a target that is wrong is no measure of what they show.
+# The same for one question and all its views: a target that is wrong is not a measure of what they show.
 _QUESTION_IMPLIES = dict.fromkeys(("bad_box", "box_outside", "clipped_box_differs"), _PIXELS)
-# And for one view: what is no part of the release is in no manifest.
+# And for one view: what is not part of the release is in no manifest.
 _VIEW_IMPLIES = {"undeclared_view": frozenset({"not_in_manifest", "wrong_view_id", "wrong_view_family"})}
 
 

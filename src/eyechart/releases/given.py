@@ -48,7 +48,7 @@ class Given(Value, frozen=True):
         predictions: One for each question and view.
         files: What was read.
         unmatched: Rows that belong to no question, with the reason.
-        n_repeated: Rows that repeat a question and view; the first answer that is no error counts.
+        n_repeated: Rows that repeat a question and view; the first answer that is not an error counts.
         other_answers: Questions whose right answer is another one in a kit's file.
     """
 

@@ -72,7 +72,7 @@ def read_head(path: Path) -> Head:
     """Look at the beginning of a file or folder.
 
     Raises:
-        BenchmarkError: If it cannot be read, is no table, text or archive, or is damaged or hostile.
+        BenchmarkError: If it cannot be read, is not a table, text or archive, or is damaged or hostile.
         MissingDependencyError: If it is parquet and pyarrow is not installed.
     """
     try:
@@ -116,7 +116,7 @@ def _decoded(path: Path, start: bytes) -> str:
     """Return the beginning as text; a character cut in two at its end is left out.
 
     Raises:
-        BenchmarkError: If it is no UTF-8.
+        BenchmarkError: If it is not UTF-8.
     """
     try:
         return start.decode("utf-8-sig")
@@ -292,7 +292,7 @@ def _outline(path: Path, content: mmap.mmap) -> _Outline:
     """Return the outline of a JSON document, without building it.
 
     Raises:
-        BenchmarkError: If it is nested deeper than any file of answers, or is no whole JSON.
+        BenchmarkError: If it is nested deeper than any file of answers, or is not whole JSON.
     """
     outline, number = _Outline(), 0
     for number, found in enumerate(_TOKEN.finditer(content)):

@@ -149,7 +149,7 @@ def _record_faults(read: _Read, file: ViewFile, question: QuestionFiles) -> Iter
     if recorded is None and question.has_manifest:
         yield _about(file, question, "not_in_manifest", "")
     if recorded is not None and recorded.sha256 is not None and recorded.sha256 != sha256:
-        # Length and size follow from the content, so they are no faults of their own here.
+        # Length and size follow from the content, so they are not faults of their own here.
         yield _about(file, question, "wrong_hash", f"{sha256[:12]}…, recorded {recorded.sha256[:12]}…")
         return
     if recorded is not None and recorded.n_bytes not in (None, n_bytes):

@@ -32,7 +32,7 @@ class KitPredictions(Value, frozen=True):
     Args:
         predictions: One for each question and view.
         unmatched: Rows that could not be used, with the reason.
-        n_repeated: Rows that repeat a question and view; the first answer that is no error counts.
+        n_repeated: Rows that repeat a question and view; the first answer that is not an error counts.
         other_answers: Ids of questions whose right answer is another one in the kit's file.
     """
 

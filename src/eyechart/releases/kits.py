@@ -114,7 +114,7 @@ def judged_file(path: Path) -> Path | None:
 def lettered_options(prompt: str) -> tuple[str, tuple[str, ...]]:
     r"""Split a prompt at its last list of options from A on, as a question's own text is split.
 
-    What a prompt says after its list, on lines of their own, is no part of the last option where no other option has
+    What a prompt says after its list, on lines of their own, is not part of the last option where no other option has
     several lines.
 
     Returns:

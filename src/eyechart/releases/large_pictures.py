@@ -32,7 +32,7 @@ class LargePicture:
         wanted: Regions that will be asked for, so that near ones are read together.
 
     Raises:
-        ImageError: If it is damaged, or is no single picture.
+        ImageError: If it is damaged, or is not a single picture.
     """
 
     def __init__(self, path: Path, place: str, wanted: Sequence[Box] = ()) -> None:

@@ -25,7 +25,7 @@ def legacy_documents(
 ) -> dict[str, object]:
     """Return the documents of ``metadata/legacy`` by file name.
 
-    ``upstream://`` strings say where something came from; they are no files of the release.
+    ``upstream://`` strings say where something came from; they are not files of the release.
 
     Args:
         curated: The questions and what was changed about them.

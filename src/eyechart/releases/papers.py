@@ -1,4 +1,4 @@
-"""Everything of a release that is no image: rows, metadata, cards, figures, programs and notices."""
+"""Everything of a release that is not an image: rows, metadata, cards, figures, programs and notices."""
 
 import hashlib
 from collections import Counter

@@ -28,7 +28,7 @@ class Prediction(Value, frozen=True):
     Args:
         question_id: The question.
         view: The view.
-        text: The response; None where the row has none, which is no answer and not an empty one.
+        text: The response; None where the row has none, which is not an answer and not an empty one.
         state: How the request ended; only errors have no score.
         place: File and line.
         choices: Options in the order shown, None if that is the question's own.
@@ -151,7 +151,7 @@ def _prediction(row: Row, default_view: str | None, ids: QuestionIds, names: Map
     if text is not None and not isinstance(text, str | int | float):
         raise BenchmarkError(f"{row.place}: the response is not a text", hint="write the model's own words")
     if values.get("error") not in (None, "", False) and not str(text or "").strip():
-        text = None  # what failed is no empty answer
+        text = None  # what failed is not an empty answer
     return Prediction(
         question_id=question_id,
         view=names.get(str(view), str(view)),

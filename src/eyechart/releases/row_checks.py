@@ -101,7 +101,7 @@ def original_sizes(contents: Contents) -> dict[str, Size]:
 
 def _check_ids(contents: Contents, view_id: str, rows: Mapping[str, Row]) -> Iterator[Finding]:
     name = f"data/{view_id}/test/metadata.jsonl"
-    # A line that cannot be read is a fault already; the question it held is no second one.
+    # A line that cannot be read is a fault already; the question it held is not a second one.
     n_lost = len(contents.canonical) - len(rows)
     is_readable = len(contents.rows[view_id]) > 0 and not _has_unreadable_lines(contents, view_id)
     for question_id in contents.canonical:
@@ -238,7 +238,7 @@ def _row_faults(row: Row, view_id: str, differing: set[str], size: Size | None) 
 
 
 def _is_wrong_group(values: Mapping[str, object], differing: set[str]) -> bool:
-    """Return whether the image checks will say that the group is no hash of the original."""
+    """Return whether the image checks will say that the group is not a hash of the original."""
     group = values.get("image_group_id")
     is_original = values.get("view_id") == "original"
     return "image_group_id" in differing and is_original and isinstance(group, str) and is_sha256(group)

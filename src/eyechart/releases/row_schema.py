@@ -104,8 +104,8 @@ def foreign_schema(rows: Iterable[Mapping[str, object]]) -> tuple[tuple[Field, .
     """Return the columns of the foreign fields of a whole collection, each of one type, and what must be told of them.
 
     Numbers with and without a fraction become float64, other mixed values text. A field that holds anything else, or
-    whose name a reader would take for a picture, is no column; nor are texts that are all dates, which readers of JSON
-    take for times.
+    whose name a reader would take for a picture, is not a column; nor are texts that are all dates, which readers of
+    JSON take for times.
 
     Args:
         rows: The foreign fields of every question.
@@ -148,7 +148,7 @@ def features(schema: Iterable[Field]) -> JsonObject:
 
 
 def read_features(content: object) -> tuple[Field, ...] | None:
-    """Return the columns that ``metadata/features.json`` declares, None if it is no such document."""
+    """Return the columns that ``metadata/features.json`` declares, None if it is not such a document."""
     if not isinstance(content, Mapping):
         return None
     found = []

@@ -89,7 +89,7 @@ def _version(contents: Contents) -> int:
 def _deviations_of(
     rows: tuple[Row, ...], view_id: str, declared: tuple[Field, ...], *, is_open: bool = False
 ) -> tuple[RowDeviation, ...]:
-    """Return the deviations of one view; with ``is_open`` keys beyond the declared ones are no deviation."""
+    """Return the deviations of one view; with ``is_open`` keys beyond the declared ones are not a deviation."""
     order = {field.name: at for at, field in enumerate(declared)}
     counts: dict[tuple[str | None, str], list[Row]] = {}
     for row in rows:

@@ -83,7 +83,7 @@ def foreign_fields(question: Question) -> JsonObject:
 
 
 def tell_fields(questions: Sequence[Question]) -> tuple[str, ...]:
-    """Return one sentence for each foreign field that is no column, or is written otherwise than its source gave it."""
+    """Return one sentence for each foreign field that is not a column, or not written as its source gave it."""
     given = {name: None for question in questions for name, entry in question.extra.items() if entry is not None}
     ours = [name for name in given if name in _OWN_NAMES - _TAKEN_OVER]
     dropped = tuple(f"the field {name} of a source is left out: a release has its own column {name}" for name in ours)

@@ -68,7 +68,7 @@ def read_page(path: Path) -> tuple[str, CarriedPage, Items]:
 
     Raises:
         StoreError: If the file cannot be read.
-        SchemaError: If it is no report that carries its items.
+        SchemaError: If it is not a report that carries its items.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -118,7 +118,7 @@ def _said(page: str) -> Iterator[str]:
 
 
 def _charts(page: str) -> Iterator[tuple[list[object], object]]:
-    """Yield the rows of data of every chart on a page, and all else of it; what is no chart has no rows."""
+    """Yield the rows of data of every chart on a page, and all else of it; what is not a chart has no rows."""
     for attributes, content in _ANY_SCRIPT.findall(page):
         if 'class="spec"' not in attributes:
             continue

@@ -323,7 +323,7 @@ def _sensitivity(summary: Summary) -> Table:
         *name_columns("changes", words=1),
     )
     rows = tuple(_sensitivity_row(check, names) for check in summary.sensitivity)
-    notes = ("p is not corrected here. Sign or significance at 5 % that changes with the reading is no robust result.",)
+    notes = ("p is not corrected here. A sign or a significance at 5 % that changes with the reading is not robust.",)
     return Table("Every headline under other readings of the same answers.", columns, rows, notes)
 
 

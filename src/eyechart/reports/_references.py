@@ -61,7 +61,7 @@ def sources_table(summary: Summary) -> Table:
         for name, (n_questions, n_pictures) in sources_of(summary).items()
     ]
     notes = (
-        "Terms are what public pages said, with the date of reading where it is given; they are no legal advice.",
+        "Terms are what public pages said, with the date of reading where it is given; they are not legal advice.",
         "A picture that several tasks of one source share is counted once for each of them.",
     )
     return Table("Where the questions come from.", columns, tuple(rows), notes)

@@ -47,7 +47,7 @@ def half_size_table(summary: Summary) -> Table:
         "Not reached: more than half is left even at the smallest targets, so the model reads smaller ones than asked.",
         "Not identified: the answers do not tell; the reason is given.",
         "Slope: points by which the score rises per octave of size within a question; without a clear one no number.",
-        "Accuracy by bands of size is no substitute: bands hold different questions.",
+        "Accuracy by bands of size is not a substitute: bands hold different questions.",
     )
     return Table(caption, columns, rows, notes)
 

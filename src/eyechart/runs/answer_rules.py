@@ -140,8 +140,8 @@ def check_no_picture(table: RunTable) -> list[Finding]:
     """Find conditions whose pictures did not reach the model: its requests cost as much as those without a picture.
 
     Compared are requests of one question with the same words and order of options, once with pictures and once
-    under ``no_image``, where both replies report input tokens. A white picture (``blank``) is a picture and is no such
-    comparison. A reply that counts tokens of pictures proves that they came.
+    under ``no_image``, where both replies report input tokens. A white picture (``blank``) is a picture: it
+    tells nothing here. A reply that counts tokens of pictures proves that they came.
     """
     blind = [index for index, name in enumerate(table.conditions) if table.view_of[name] == _NO_IMAGE]
     without: dict[tuple[int, int, str, tuple[int, ...]], set[int]] = {}
@@ -200,7 +200,7 @@ def _words(row: int, slot: int, cell: Cell) -> tuple[int, int, str, tuple[int, .
 
 
 def _input_tokens(cell: Cell) -> int | None:
-    """Return the input tokens of an answer; None where none are reported, and 0 is no report."""
+    """Return the input tokens of an answer; None where none are reported, and 0 is not a report."""
     usage = None if cell.ending is None or not cell.is_answered else cell.ending.usage
     return (usage.input_tokens or None) if usage is not None else None
 

@@ -53,7 +53,7 @@ class AnswerIndex(msgspec.Struct, frozen=True):
     """For every request that has a row: the row that counts.
 
     ``n_rows`` counts all rows and ``n_duplicates`` the answers that stand beside the one that counts; errors that
-    were followed by an answer are no duplicates, nor are answers that were asked for anew. ``open_errors`` holds, for
+    were followed by an answer are not duplicates, nor are answers that were asked for anew. ``open_errors`` holds, for
     requests with an error that becomes final when its start has ended well, these starts.
     """
 
@@ -130,7 +130,7 @@ def read_answers(files: Iterable[Path], index: AnswerIndex) -> Iterator[Response
     """Yield the responses that count, in file order, one at a time.
 
     Raises:
-        SchemaError: If a line is no response.
+        SchemaError: If a line is not a response.
         StoreError: If a file cannot be read.
     """
     counting = {(row.writer, row.line) for row in index.rows.values()}
@@ -144,7 +144,7 @@ def read_open_errors(files: Iterable[Path], start: str) -> Iterator[Response]:
     """Yield every error that becomes final when this start has ended well, in file order.
 
     Raises:
-        SchemaError: If such a line is no response.
+        SchemaError: If such a line is not a response.
         StoreError: If a file cannot be read.
     """
     mark = start.encode()
@@ -163,7 +163,7 @@ def contradicted_ids(files: Iterable[Path]) -> frozenset[str]:
         files: The writers' files.
 
     Raises:
-        SchemaError: If a line is no response.
+        SchemaError: If a line is not a response.
         StoreError: If a file cannot be read.
     """
     texts: dict[tuple[str, object], str | None] = {}

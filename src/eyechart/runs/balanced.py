@@ -68,7 +68,7 @@ class BalancedModel:
         except TransientModelError as error:
             if error.is_connection:
                 self._resting_until[index] = time.monotonic() + self._rest_seconds
-                # The others are there, so this is no reason to end the run or to wait for a server.
+                # The others are there, so this is not a reason to end the run or to wait for a server.
                 error.is_connection = self._n_resting() == len(self._members)
             raise
         finally:

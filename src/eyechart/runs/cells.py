@@ -107,7 +107,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_answered(self) -> bool:
-        """Whether there is a response that is no error."""
+        """Whether there is a response that is not an error."""
         return self.ending is not None and not self.ending.state.is_error
 
     @property

@@ -77,13 +77,11 @@ def changes_between(
     """
     verdicts: list[list[int]] = [[] for _ in as_scored]
     for row in (as_scored, *others):
-        tested = [index for index, one in enumerate(row) if one is not None and one.p is not None]
-        adjusted = adjust(np.array([row[index].p for index in tested], dtype=np.float64), correction)  # type: ignore[union-attr]
-        for index, p in zip(tested, adjusted.tolist(), strict=True):
-            one = row[index]
-            if one is not None:
-                corrected = msgspec.structs.replace(one, p_adjusted=p)
-                verdicts[index].append(verdict_of(corrected, round(1.0 - one.confidence, 10)))
+        tested = [(index, one, one.p) for index, one in enumerate(row) if one is not None and one.p is not None]
+        adjusted = adjust(np.array([p for *_, p in tested], dtype=np.float64), correction)
+        for (index, one, _), p in zip(tested, adjusted.tolist(), strict=True):
+            corrected = msgspec.structs.replace(one, p_adjusted=p)
+            verdicts[index].append(verdict_of(corrected, round(1.0 - one.confidence, 10)))
     return [changes_of_verdict(own) for own in verdicts]
 
 

@@ -35,7 +35,7 @@ class Reached(NamedTuple):
 
     Args:
         px: Shorter side in pixels by what detail is left, None where it will be refused or is not known.
-        tokens: Area of the target in tokens, None where tokens are no grid.
+        tokens: Area of the target in tokens, None where tokens are not a grid.
         cell_px: Side of a token on the model's grid, None likewise.
         reason: Why ``px`` is None.
     """
@@ -123,7 +123,7 @@ def parse_match(text: str) -> MatchDesign:
     """Return the design that a text names: ``target-px``, ``tokens``, each with ``=LEVEL,LEVEL`` if wanted.
 
     Raises:
-        UsageError: If it names none, or a level is no positive number or stands twice.
+        UsageError: If it names none, or a level is not a positive number or stands twice.
 
     Example:
         >>> parse_match("target-px=8,32").levels

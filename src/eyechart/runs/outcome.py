@@ -54,7 +54,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """What is left of a plan, or of one shard of it, once it was asked: counts, and no request in memory.
 
     ``n_missing_in_all`` counts over the whole run, whoever asks it; ``n_unanswerable`` what ended in a final error that
-    is no refused picture.
+    is not a refused picture.
     """
 
     store: RunStore

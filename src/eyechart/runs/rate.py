@@ -12,7 +12,7 @@ _SECONDS_PER_MINUTE = 60.0
 
 
 class RateLimits(Value, frozen=True):
-    """What a provider allows a minute; None is no limit.
+    """What a provider allows a minute; None means no limit.
 
     Args:
         requests: Attempts a minute, repeated ones included.

@@ -21,7 +21,7 @@ def read_shard(text: str) -> Shard:
     """Return the shard written as ``i/n``.
 
     Raises:
-        UsageError: If it is no such pair, or ``i`` is not within 1 … ``n``.
+        UsageError: If it is not such a pair, or ``i`` is not within 1 … ``n``.
 
     Example:
         >>> read_shard("2/8")

@@ -24,7 +24,7 @@ _MOST_FEE_DOLLARS = 10.0
 
 
 class SpendingLimits(Value, frozen=True):
-    """Bounds of what a run may ask and spend; None is no bound.
+    """Bounds of what a run may ask and spend; None means no bound.
 
     Args:
         max_requests: Attempts that this process may send, repeated ones included.

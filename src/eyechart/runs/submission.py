@@ -120,7 +120,7 @@ def read_ids(path: Path) -> tuple[str, ...]:
         try:
             found = tuple(str(name) for name in msgspec.json.decode(text, type=list[str | int]))
         except NOT_JSON as error:
-            raise UsageError(f"{path} is no JSON list of ids: {error}", hint="one id per line works too") from error
+            raise UsageError(f"{path} is not a JSON list of ids: {error}", hint="one id per line works too") from error
     else:
         found = tuple(line.strip() for line in text.splitlines() if line.strip())
     if not found:

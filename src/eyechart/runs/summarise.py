@@ -203,7 +203,7 @@ def _guess_rate(table: RunTable, scores: ScoreTable) -> float | None:
 
 
 def not_regions(table: RunTable) -> frozenset[str]:
-    """Return the conditions that are no region of a needle grid."""
+    """Return the conditions that are not a region of a needle grid."""
     views = named_views(table)
     return frozenset(name for name in table.conditions if not isinstance(views.get(name), Grid))
 

@@ -70,7 +70,7 @@ def _is_open_in(pid: int, path: Path) -> bool | None:
 
 def _is_alive(pid: int) -> bool:
     if os.name != "posix":
-        return True  # elsewhere signal 0 is no question
+        return True  # elsewhere signal 0 is not a question
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

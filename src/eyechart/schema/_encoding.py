@@ -130,7 +130,7 @@ def decode_record(line: bytes | str, kind: type[AnyRecord], place: str) -> AnyRe
         place: File and line, for the error message.
 
     Raises:
-        SchemaError: If the text is no such record, or was written by a newer schema.
+        SchemaError: If the text is not such a record, or was written by a newer schema.
 
     Example:
         >>> from eyechart.schema import Score

@@ -6,7 +6,7 @@ _CHAT_HEADER = re.compile(
     r"<\|im_start\|>\s?assistant|<\|start_header_id\|>\s?assistant\s?<\|end_header_id\|>|<start_of_turn>\s?model"
     r"|\[/INST\]|<\|assistant\|>|(?:^|\n)\s?ASSISTANT:"
 )
-# The format line of the HRScene prompts: a placeholder, then an example that is no answer.
+# The format line of the HRScene prompts: a placeholder, then an example that is not an answer.
 _EXAMPLES = re.compile(
     r"<ans>\s*ANSWER\s*</ans>[^<]{0,200}<ans>\s*[A-Z]\s*</ans>[.\"']*"
     r"|<row>\s*ROW\w*\s*</row>\s*<col>\s*COL\w*\s*</col>[^<]{0,300}"

@@ -70,7 +70,7 @@ class GridCell:
 
     ``corrected`` reads tags by their name over the whole text in any order, else rows and columns named in words
     ("row 2, column 4", "second row, fourth column", "第2行第4列"), else a bare pair "2, 4" on a line of its own or
-    after "answer". Two different cells are ambiguous; a lone number is no cell; an echoed prompt is cut first.
+    after "answer". Two different cells are ambiguous; a lone number is not a cell; an echoed prompt is cut first.
     ``compat`` reproduces the published parser with its faults (see ``published_cell``).
 
     Args:
@@ -92,7 +92,7 @@ class GridCell:
         self,
         response: Response,
         question: Question,
-        choices: Sequence[str],  # noqa: ARG002 -- a cell is no choice
+        choices: Sequence[str],  # noqa: ARG002 -- a cell is not a choice
         gold: str | None,
         mode: str,
     ) -> Score:
@@ -101,7 +101,7 @@ class GridCell:
         Args:
             response: The stored response.
             question: Where ``gold`` is None its first accepted text is the right cell.
-            choices: Not consulted: the answer is no choice.
+            choices: Not consulted: the answer is not a choice.
             gold: The right cell as "row: 2, col: 4".
             mode: ``corrected`` or ``compat``.
 

@@ -20,7 +20,7 @@ class Judge:
     """The verdict of a judge model. No model is called: ``eyechart judge`` stored its replies beside the run.
 
     ``yes_no`` asked whether the answer is right, ``letter`` which option it means. A reply must be the word or the
-    letter alone: "Yes" somewhere in a sentence is no verdict, and a missing or unclear reply is missing, never wrong.
+    letter alone: "Yes" somewhere in a sentence is not a verdict. A missing or unclear reply is missing, never wrong.
     """
 
     name = "judge"

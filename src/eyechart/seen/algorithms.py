@@ -18,7 +18,7 @@ class Resized(Value, frozen=True, repr_omit_defaults=True):
         stages: Sizes after each resize, in order; the last is what the model's grid shows. Empty where it is unknown.
         tokens: Tokens the picture costs, None where that is unknown.
         n_tiles: Tiles it is cut into, None where it is not tiled.
-        cell_px: Side of the square on the grid that one token stands for, None where tokens are no grid.
+        cell_px: Side of the square on the grid that one token stands for, None where tokens are not a grid.
         sent: Size as sent, needed where only a part is kept.
         kept: The part of the sent picture that is left after a cut, in its own pixels; None for all of it.
         refused: Why a picture of this size cannot be taken at all; empty where it can.

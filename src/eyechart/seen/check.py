@@ -18,7 +18,7 @@ from eyechart.seen.rules import Lookup, Rule, look_up, warnings_of
 from eyechart.seen.shown import ShownPicture
 from eyechart.seen.transport import Transport, parse_transport
 
-_ENLARGED = 1.01  # grid rounding alone is no enlargement
+_ENLARGED = 1.01  # grid rounding alone is not an enlargement
 
 FOUR_FAMILIES = (
     ModelIdentity("openai", "gpt-5.4", settings={"detail": "high"}),

@@ -25,7 +25,7 @@ def joined_views(rows: Sequence[SeenPicture]) -> tuple[Counter[tuple[str, str]],
     """Return for how many questions each pair of views is one picture to the model, and for how many nearly one."""
     by_cut: dict[tuple[object, ...], list[SeenPicture]] = defaultdict(list)
     for row in rows:
-        # One of several pictures of a request is no view by itself: its companion tells the views apart.
+        # One of several pictures of a request is not a view by itself: its companion tells the views apart.
         if row.shown.n_pictures == 1 and row.seen is not None and row.seen.information_scale is not None:
             by_cut[row.shown.question_id, *cut_of(row.shown.picture)].append(row)
     same: Counter[tuple[str, str]] = Counter()

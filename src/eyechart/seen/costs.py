@@ -38,7 +38,7 @@ def read_price(text: str, today: datetime.date) -> TokenPrice:
     """Return the user's own price, ``IN,OUT`` in US dollars per million tokens.
 
     Raises:
-        UsageError: If it is no pair of numbers of at least 0.
+        UsageError: If it is not a pair of numbers of at least 0.
 
     Example:
         >>> read_price("2.5,10", datetime.date(2026, 1, 1)).output_per_million

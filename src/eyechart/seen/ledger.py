@@ -40,7 +40,7 @@ class Target(Value, frozen=True):
     Args:
         px: Width and height in pixels by information scale: the effective target size.
         presented_px: The same by presented scale.
-        tokens: Its area in tokens; below 1 it shares its token. None where tokens are no grid.
+        tokens: Its area in tokens; below 1 it shares its token. None where tokens are not a grid.
         tokens_touched: Fewest and most tokens it touches, depending on where the grid lies.
     """
 
@@ -211,7 +211,7 @@ def target_on_grid(picture: Picture, chain: Chain, cell_px: int | None, kept: Bo
     Args:
         picture: The picture as sent.
         chain: Its scales.
-        cell_px: Side of the square that one token stands for, None where tokens are no grid.
+        cell_px: Side of the square that one token stands for, None where tokens are not a grid.
         kept: The part of the picture that a cut leaves, None for all of it.
     """
     shown = picture.target

@@ -71,7 +71,7 @@ def parse_price(text: str) -> Price:
     """Read ``INPUT,OUTPUT``: US dollars for a million tokens sent and received.
 
     Raises:
-        UsageError: If these are no two prices.
+        UsageError: If these are not two prices.
 
     Example:
         >>> parse_price("2.5,10").output

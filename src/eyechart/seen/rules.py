@@ -31,7 +31,7 @@ Obtained = Literal["documented", "probed", "executed", "reported"]
 
 
 class Limits(Value, frozen=True):
-    """What a provider refuses; None is no known bound.
+    """What a provider refuses; None means that no bound is known.
 
     ``max_side_px_of_many`` holds for every picture once a request holds more than ``many_images``.
     ``max_base64_bytes`` bounds a picture after base64, which is four thirds of its bytes.

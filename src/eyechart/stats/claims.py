@@ -32,7 +32,7 @@ def adjust_family(
         contrasts: One family; those without a p stay as they are.
         correction: Name of the correction.
         family: Name of the family.
-        others: p-values of claims that are no contrasts and belong to the same family.
+        others: p-values of claims that are not contrasts and belong to the same family.
 
     Example:
         >>> adjust_family((), "holm", "two tests", others=(0.01, 0.04)).others

@@ -231,7 +231,7 @@ def contrasts_between(
             ``SAME_INPUT``, belongs to no family and is never corrected; ``AA_NOISE`` is added as an alarm where it
             differs by more than 1 point and its p times the number of such contrasts is below 0.005, which means a
             fault or a model that drifts.
-        correction: Correction over the contrasts that have a p-value and are no negative control.
+        correction: Correction over the contrasts that have a p-value and are not a negative control.
         family: Name of the family; None describes it by its number of tests.
         confidence: Coverage of the intervals, in (0, 1).
 
@@ -333,7 +333,7 @@ def with_p(contrast: Contrast, flips: SignFlipTable, worst: WorstCase, *, n_cont
 
 
 def _adjusted(contrasts: Sequence[Contrast], correction: Correction, family: str | None) -> tuple[Contrast, ...]:
-    """Return the contrasts with adjusted p-values over those that are tested and are no negative control."""
+    """Return the contrasts with adjusted p-values over those that are tested and are not a negative control."""
     members = [one for one in contrasts if one.p is not None and Code.SAME_INPUT not in one.warnings]
     adjusted = iter(adjust_family(members, correction, family or f"{len(members)} contrasts shown").contrasts)
     return tuple(

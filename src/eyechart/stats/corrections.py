@@ -129,8 +129,8 @@ def _restore(steps: Floats, order: np.ndarray[tuple[int, ...], np.dtype[np.int64
 
 
 def _check(p_values: Floats) -> Floats:
-    """Refuse what is no list of p-values."""
+    """Refuse what is not a list of p-values."""
     p = np.asarray(p_values, dtype=np.float64)
     if p.ndim != 1 or not ((p >= 0.0) & (p <= 1.0)).all():
-        raise StatisticsError(f"p-values {p.tolist()} are no flat list in 0–1", hint="leave out tests that have no p")
+        raise StatisticsError(f"p-values {p.tolist()} are not a flat list in 0–1", hint="leave out tests without a p")
     return p

@@ -15,7 +15,7 @@ class CurveSummary(NamedTuple):
 
     Args:
         ace: Σ|A_{l+1} − A_l|. At least |A_L − A_1|, with equality for a monotone curve.
-        roughness: ACE − |A_L − A_1|: the movement that is no net change.
+        roughness: ACE − |A_L − A_1|: the movement that is not a net change.
         rce: ACE divided by the mean accuracy; 0.0 where that is 0.
         spearman: Rank correlation of level and accuracy; 0.0 for a constant curve.
         kendall: Kendall's τ-b of level and accuracy; 0.0 for a constant curve.

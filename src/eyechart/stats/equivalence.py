@@ -34,7 +34,7 @@ def equivalence(
 ) -> EquivalenceTable:
     """Test whether mean paired differences lie inside ±margin (two one-sided tests on the Bonett–Price estimate).
 
-    "No significant difference" is no equivalence: only a small p here is.
+    "No significant difference" is not equivalence: only a small p here is.
 
     Args:
         differences: (n_questions, …) paired differences in [−1, 1], 0 where not present.

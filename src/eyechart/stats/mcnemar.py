@@ -38,7 +38,7 @@ def mcnemar(gained: int, lost: int) -> McNemar:
     from scipy.special import chdtrc
 
     if min(gained, lost) < 0:
-        raise StatisticsError(f"{gained} gained and {lost} lost are no counts", hint="count discordant questions")
+        raise StatisticsError(f"{gained} gained and {lost} lost are not counts", hint="count discordant questions")
     discordant = gained + lost
     if discordant == 0:
         return McNemar(1.0, 1.0, 1.0, 1.0)

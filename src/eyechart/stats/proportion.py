@@ -19,7 +19,7 @@ class ProportionTable(NamedTuple):
     """Accuracies of any number of conditions at once; every field has the shape of the trailing axes.
 
     Args:
-        value: Mean score in [0, 1]; 0.0 where ``n_questions`` is 0, which is no accuracy.
+        value: Mean score in [0, 1]; 0.0 where ``n_questions`` is 0, which is not an accuracy.
         low: Lower bound; 0.0 where there are fewer than two clusters.
         high: Upper bound; 1.0 where there are fewer than two clusters.
         standard_error: Cautious cluster-robust standard error; infinite where there are fewer than two clusters.

@@ -73,7 +73,7 @@ def verdict_of(contrast: Contrast, alpha: float) -> int:
 def changes_of_verdict(verdicts: Iterable[int]) -> tuple[str, ...]:
     """Return what changes between the verdicts of several readings: ``sign``, ``significance``, both or nothing.
 
-    The sign of what is insignificant under every reading says nothing, so it is no change.
+    The sign of what is insignificant under every reading says nothing, so it is not a change.
 
     Example:
         >>> changes_of_verdict([1, 0]), changes_of_verdict([1, -1]), changes_of_verdict([0, 0])

@@ -62,7 +62,7 @@ class PublishedResults(Value, frozen=True):
     """Everything published about one benchmark.
 
     ``weights`` are the sizes of the categories that the published overall score is weighted with. ``boards`` are the
-    leaderboards by split, ``references`` rows that are no model (people, guessing).
+    leaderboards by split, ``references`` rows that are not a model (people, guessing).
     """
 
     benchmark: str

@@ -49,7 +49,7 @@
 
   let state = readState();
 
-  // A pane that is closed while its tiles are on their way is no error.
+  // A pane that is closed while its tiles are on their way is not an error.
   for (const loudness of ["error", "warn"]) {
     const complain = OpenSeadragon.console[loudness].bind(OpenSeadragon.console);
     OpenSeadragon.console[loudness] = (...words) => {

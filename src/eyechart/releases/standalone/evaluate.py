@@ -161,7 +161,7 @@ def read_answers(
             raise SystemExit(f"error: {place}: unknown id or view: {question_id!r}, {shown!r}")
         text = row[column]
         if row.get("error") not in (None, "", False) and not str(text or "").strip():
-            text = None  # what failed is no empty answer
+            text = None  # what failed is not an empty answer
         state = str(row.get("state") or ("transient" if text is None else "answered"))
         if state not in STATES:
             raise SystemExit(f"error: {place}: state {state!r}, not one of {', '.join(sorted(STATES))}")
@@ -181,7 +181,7 @@ def _rows(path: Path) -> list[dict[str, object]]:
     if path.suffix.lower() == ".json":
         rows: list[dict[str, object]] = json.loads(text)
         return rows
-    # Not splitlines: a JSON string may hold U+2028, which is no line break of the file.
+    # Not splitlines: a JSON string may hold U+2028, which is not a line break of the file.
     return [json.loads(line) for line in text.split("\n") if line.strip()]
 
 

@@ -43,7 +43,7 @@ def fold(character: str) -> str:
     """Return the compatibility form (NFKC) of one character with its accents; empty for an invisible one.
 
     Typographic quotation marks become the plain ones, line separators line breaks.
-    Homoglyphs stay apart: the Cyrillic letter that looks like B is no B.
+    Homoglyphs stay apart: the Cyrillic letter that looks like B is not a B.
 
     Example:
         >>> fold("\uff22"), fold("\u24b8"), fold("\u200b"), fold("\u0412") == "B"

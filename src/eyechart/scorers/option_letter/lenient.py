@@ -202,7 +202,7 @@ def find_position(passage: Passage) -> Finding | None:
 
 
 def _is_unfinished(text: str) -> bool:
-    """Return whether a text breaks off inside a sentence, so that what it has said so far is no answer."""
+    """Return whether a text breaks off inside a sentence, so that what it has said so far is not an answer."""
     return _UNFINISHED.search(text, max(0, len(text) - 24)) is not None
 
 

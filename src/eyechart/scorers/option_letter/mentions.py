@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from eyechart.scorers.option_letter.governing import governs_something_else
 
-# Chinese, Japanese and Korean put no space around a letter: their characters are no part of a word here.
+# Chinese, Japanese and Korean put no space around a letter: their characters are not part of a word here.
 CJK = "\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af"
 WORD = rf"[^\W{CJK}]"
 MARKS = "\u0300-\u036f\u0483-\u0489\u20d0-\u20ff"

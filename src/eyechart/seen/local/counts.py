@@ -81,7 +81,7 @@ def told_tokens(output: Mapping[str, object], block: int) -> tuple[int, ...] | N
 
 
 def n_tiles(output: Mapping[str, object]) -> int | None:
-    """Return how many tiles one picture became, None where the output is no stack of tiles.
+    """Return how many tiles one picture became, None where the output is not a stack of tiles.
 
     Example:
         >>> import numpy as np

@@ -55,7 +55,7 @@ class Follower:
         """Return a context in which every tensor operation of this thread is followed.
 
         Args:
-            pictures: The pictures as they are handed over. Of pictures that are no tensors, the first tensor of
+            pictures: The pictures as they are handed over. Of pictures that are not tensors, the first tensor of
                 the same size is followed.
         """
         from torch import is_tensor
@@ -68,7 +68,7 @@ class Follower:
                 self._adopts = True
         follower = self
 
-        class Watch(TorchFunctionMode):  # type: ignore[misc]
+        class Watch(TorchFunctionMode):  # type: ignore[misc]  # torch is not installed where this is checked
             """Hands each operation over before and after it is done."""
 
             def __torch_function__(

@@ -26,7 +26,13 @@ _PLACEHOLDER_NAMES = ("image_token", "img_patch_token")
 
 
 class Processor(Protocol):
-    """The part of a transformers processor, or image processor, that is used here."""
+    """The part of a transformers processor, or image processor, that is used here.
+
+    An image processor alone has neither a tokenizer nor a template; they are asked for only where they are.
+    """
+
+    tokenizer: Callable[..., Mapping[str, list[int]]]
+    apply_chat_template: Callable[..., str]
 
     def __call__(self, **arguments: object) -> Mapping[str, object]:
         """Return the inputs of the model."""
@@ -192,15 +198,14 @@ class LocalProcessor:
 
     @cached_property
     def _marker(self) -> int:
-        tokenizer = cast("Callable[..., Mapping[str, list[int]]]", self._processor.tokenizer)  # type: ignore[attr-defined]
-        return tokenizer(_MARKER, add_special_tokens=False)["input_ids"][-1]
+        return self._processor.tokenizer(_MARKER, add_special_tokens=False)["input_ids"][-1]
 
     def _prompt(self, n_pictures: int) -> str:
         """Return a prompt with so many pictures, each ended by the marker, as the model's own template writes it."""
         if getattr(self._processor, "chat_template", None):
             content = [{"type": "image"}, {"type": "text", "text": _MARKER}] * n_pictures
-            template = cast("Callable[..., str]", self._processor.apply_chat_template)  # type: ignore[attr-defined]
-            return template([{"role": "user", "content": content}], add_generation_prompt=True)
+            asked = [{"role": "user", "content": content}]
+            return self._processor.apply_chat_template(asked, add_generation_prompt=True)
         token = getattr(self._processor, "image_token", None) or "<image>"
         return f"{token} {_MARKER}" * n_pictures
 

@@ -10,7 +10,7 @@ from eyechart.seen.algorithms import Resized
 
 # Two passes with scales this close are one grid cut into tiles; rounding of a tile moves a scale by less.
 _SAME_SCALE = 0.005
-# Resizing to whole pixels may leave less than a pixel of a border out, which is no crop.
+# Resizing to whole pixels may leave less than a pixel of a border out, which is not a crop.
 _WHOLE_SHARE = 0.995
 
 

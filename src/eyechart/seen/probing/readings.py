@@ -8,7 +8,7 @@ from eyechart.schema import Size, Value
 _STEPS = (14, 16, 28, 32, 48, 448, 512, 768)
 _SQUARES = (64, 128, 256, 384, 512, 640, 768, 1024, 1280, 1536, 2048, 3072, 4096)
 _WIDE = (640, 1024, 1280, 1920, 2560, 3840, 7680)
-# Sides of 4:3 and 1:4 that are no multiples of anything, so that rounding shows.
+# Sides of 4:3 and 1:4 that are not multiples of anything, so that rounding shows.
 _UNEVEN = ((1000, 750), (2017, 1513), (4032, 3024), (333, 1332), (777, 3108), (1999, 500), (1500, 100))
 _MULTIPLE = 12
 

@@ -87,7 +87,7 @@ def _patch_px(tensors: Mapping[str, object]) -> int | None:
 
 
 def _unpacked(text: object) -> dict[str, object]:
-    """Return the tensors in one packed item by name, each as (type, shape, bytes); nothing where it is no such item."""
+    """Return the tensors in one packed item by name, each as (type, shape, bytes); nothing for other texts."""
     if not isinstance(text, str):
         return {}
     try:
