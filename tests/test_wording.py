@@ -66,7 +66,7 @@ def test_missing_and_binary_files_are_refused(tmp_path):
     with pytest.raises(UsageError, match="cannot be read"):
         open_prompt(str(tmp_path / "none.txt"))
     (tmp_path / "b.txt").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(UsageError, match="no UTF-8"):
+    with pytest.raises(UsageError, match="not UTF-8"):
         open_prompt(str(tmp_path / "b.txt"))
 
 

@@ -10,7 +10,6 @@ from eyechart.errors import BadRequestError, EyechartError, ModelError, OutOfMem
 from eyechart.kinds import Ask, ModelOptions, ObservedPicture, Reply
 from eyechart.models._chat_settings import sent
 from eyechart.models._letter_probabilities import letter_reply
-from eyechart.models._processor_arguments import check_arguments
 from eyechart.schema import JsonObject, Usage
 from eyechart.seen.local.processor import LocalProcessor
 
@@ -81,7 +80,7 @@ class _Loaded:
         if device == "auto":
             device = "cuda" if torch.cuda.is_available() else "cpu"
         self.processor = transformers.AutoProcessor.from_pretrained(name, **common)
-        check_arguments(self.processor, settings.processor or {})
+        _check_arguments(self.processor, settings.processor or {})
         self.model = transformers.AutoModelForImageTextToText.from_pretrained(
             name, dtype=settings.dtype, **sent({"attn_implementation": settings.attention}), **common
         )
@@ -166,7 +165,7 @@ class LocalModel:
             )
         except (OSError, ValueError, KeyError, ImportError) as error:
             raise self._not_loaded(error) from error
-        check_arguments(processor, self._settings.processor or {})
+        _check_arguments(processor, self._settings.processor or {})
         return processor
 
     def _processor_arguments(self) -> JsonObject:
@@ -392,3 +391,19 @@ def _log_sum(values: Sequence[float]) -> float:
 
     largest = max(values)
     return largest + log(sum(exp(value - largest) for value in values))
+
+
+def _check_arguments(processor: object, arguments: Mapping[str, object]) -> None:
+    """Refuse an argument that the picture's processor would silently ignore.
+
+    Raises:
+        BadRequestError: If there is one.
+    """
+    known = getattr(getattr(getattr(processor, "image_processor", None), "valid_kwargs", None), "__annotations__", None)
+    ignored = sorted(set(arguments) - set(known)) if known else []
+    if ignored:
+        raise BadRequestError(
+            f"{type(processor).__name__} ignores {ignored[0]}",
+            hint=f"it takes {', '.join(sorted(known or ()))}",
+            parameter=ignored[0],
+        )

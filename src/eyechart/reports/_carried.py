@@ -11,8 +11,7 @@ import msgspec
 from markupsafe import Markup
 
 from eyechart.errors import SchemaError, StoreError
-from eyechart.reports._inline_json import inline_json
-from eyechart.reports._scripts import script_digest
+from eyechart.reports._scripts import inline_json, script_digest
 from eyechart.runs.items import Items, pack_items, unpack_items
 from eyechart.schema import NOT_JSON, Value
 

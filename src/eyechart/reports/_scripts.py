@@ -1,10 +1,13 @@
-"""The one script that a report runs: Vega-Lite and what shows its charts, known to the page by its hash."""
+"""What stands in the script tags of a report: one script, known to the page by its hash, and data."""
 
 import base64
 import hashlib
 import re
 from functools import cache
 from importlib.resources import files
+
+import msgspec
+from markupsafe import Markup
 
 from eyechart.schema import Value
 
@@ -38,3 +41,14 @@ def script_digest(text: str) -> str:
         'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='
     """
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def inline_json(value: object) -> Markup:
+    r"""Return JSON for the inside of a script tag, with the characters of markup escaped.
+
+    Example:
+        >>> str(inline_json("</script>"))
+        '"\\u003c/script\\u003e"'
+    """
+    text = msgspec.json.encode(value).decode()
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))  # noqa: S704 -- escaped

@@ -137,7 +137,7 @@ class HtmlReport:
     def _figures(self, summary: Summary) -> tuple[PageFigure, ...]:
         """Return every figure with its charts."""
         from eyechart.reports._charts import charts_of
-        from eyechart.reports._inline_json import inline_json
+        from eyechart.reports._scripts import inline_json
 
         shown = inline_figure if self._has_curves else words_of_figure
         return tuple(
